@@ -1,0 +1,78 @@
+package live
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"time"
+)
+
+// The oldest Redis that the locks under test are made for.
+const leastMajor, leastMinor = 6, 2
+
+// redisServer is a redis-server program.
+type redisServer struct{ path, version string }
+
+func (s redisServer) String() string { return fmt.Sprintf("redis-server %s at %s", s.version, s.path) }
+
+// redisServerAvailable is one line that names the program, or says why there is none to use.
+func redisServerAvailable() (string, error) {
+	s, err := findRedisServer(context.Background())
+	if err != nil {
+		return "", err
+	}
+	return s.String(), nil
+}
+
+// findRedisServer finds the redis-server on PATH. The error wraps ErrUnsupported.
+func findRedisServer(ctx context.Context) (redisServer, error) {
+	path, err := exec.LookPath("redis-server")
+	if err != nil {
+		return redisServer{}, unsupported("no redis-server on PATH")
+	}
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, path, "--version").Output()
+	if err != nil {
+		return redisServer{}, unsupported("%s --version fails: %w", path, err)
+	}
+	version, ok := parseVersion(string(out))
+	if !ok {
+		return redisServer{}, unsupported("%s --version says no version", path)
+	}
+	s := redisServer{path: path, version: version.text}
+	if version.major < leastMajor || version.major == leastMajor && version.minor < leastMinor {
+		return redisServer{}, unsupported("%s is too old, %d.%d is the least", s, leastMajor, leastMinor)
+	}
+	return s, nil
+}
+
+type version struct {
+	text         string
+	major, minor int
+}
+
+var versionPattern = regexp.MustCompile(`\bv=(\d{1,6})\.(\d{1,6})\S*`)
+
+// parseVersion reads what redis-server --version prints, such as "Redis server v=7.0.15 sha=00000000:0 ...".
+func parseVersion(line string) (version, bool) {
+	m := versionPattern.FindStringSubmatch(line)
+	if m == nil {
+		return version{}, false
+	}
+	major, err1 := strconv.Atoi(m[1])
+	minor, err2 := strconv.Atoi(m[2])
+	return version{text: m[0][len("v="):], major: major, minor: minor}, err1 == nil && err2 == nil
+}
+
+// unsupportedError reads as its text alone, one line that needs no prefix, and is ErrUnsupported.
+type unsupportedError struct{ error }
+
+func (e unsupportedError) Is(target error) bool { return target == ErrUnsupported }
+func (e unsupportedError) Unwrap() error        { return e.error }
+
+func unsupported(format string, args ...any) error {
+	return unsupportedError{fmt.Errorf(format, args...)}
+}

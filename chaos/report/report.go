@@ -1,0 +1,110 @@
+// Package report writes down what the runs of the harness showed: results.json for programs, a matrix for a terminal,
+// RESULTS.md for readers. It draws no conclusions of its own; those are package check's.
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/b6e7cabe/quorumlock/chaos"
+)
+
+// Results is what a run of the harness found: the content of results.json.
+type Results struct {
+	Meta  Meta   `json:"meta"`
+	Cells []Cell `json:"cells"`
+}
+
+// Meta says where and when.
+type Meta struct {
+	Commit    string    `json:"commit"` // of this project, with "+changes" if the tree had any
+	Go        string    `json:"go"`
+	Redis     string    `json:"redis"` // version, or what stood in for it
+	Nodes     string    `json:"nodes"` // their kind
+	CPUs      int       `json:"cpus"`
+	Started   time.Time `json:"started"`
+	DurationS float64   `json:"duration_s"` // seconds
+}
+
+// Cell is one combination of what was tried, and what came of it. Counts are sums over the runs.
+type Cell struct {
+	World       string        `json:"world"` // live or sim
+	Scheme      string        `json:"scheme"`
+	Fault       string        `json:"fault"` // of a live run: the scenario
+	Guard       chaos.Guard   `json:"guard"`
+	Workload    string        `json:"workload"`
+	Runs        int           `json:"runs"`
+	Overlaps    int           `json:"overlaps"`    // two clients inside at once
+	Corruptions int           `json:"corruptions"` // writes that did damage
+	Refusals    int           `json:"refusals"`    // operations that the guard refused
+	Reached     int           `json:"reached"`     // runs that got to the state that they are about
+	Available   int           `json:"available"`   // runs after which the lock could be had again
+	Expected    chaos.Outcome `json:"expected"`
+	Verdict     chaos.Outcome `json:"verdict"`
+	Seed        uint64        `json:"seed"`   // of a simulated run
+	Replay      string        `json:"replay"` // the command that does it again
+}
+
+// Exit is the status with which the harness ends.
+func (r Results) Exit() int {
+	status := 0
+	for _, c := range r.Cells {
+		switch c.Verdict {
+		case c.Expected:
+		case chaos.Unreached:
+			if status == 0 {
+				status = 2
+			}
+		default:
+			status = 1
+		}
+	}
+	return status
+}
+
+// Unexpected returns the cells whose verdict is not the expected one.
+func (r Results) Unexpected() []Cell {
+	var cells []Cell
+	for _, c := range r.Cells {
+		if c.Verdict != c.Expected {
+			cells = append(cells, c)
+		}
+	}
+	return cells
+}
+
+// Save writes results.json, whole or not at all.
+func (r Results) Save(path string) error {
+	data, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return fmt.Errorf("save the results: %w", err)
+	}
+	temporary := path + ".tmp"
+	if err = os.WriteFile(temporary, append(data, '\n'), 0o644); err == nil {
+		err = os.Rename(temporary, path)
+	}
+	if err != nil {
+		os.Remove(temporary)
+		return fmt.Errorf("save the results: %w", err)
+	}
+	return nil
+}
+
+// Load reads results.json.
+func Load(path string) (Results, error) {
+	var r Results
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return r, fmt.Errorf("load the results: %w", err)
+	}
+	if err := json.Unmarshal(data, &r); err != nil {
+		return r, fmt.Errorf("load the results: %s: %w", path, err)
+	}
+	return r, nil
+}

@@ -1,0 +1,7 @@
+//go:build !linux
+
+package clock
+
+import "time"
+
+func bootTime() (boot time.Duration, ok bool) { return 0, false }

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/b6e7cabe/quorumlock/chaos/report"
+	"github.com/b6e7cabe/quorumlock/chaos/scenarios"
+	"github.com/b6e7cabe/quorumlock/chaos/schemes"
+)
+
+func listCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "list",
+		Short: "List the scenarios and the schemes",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			w := cmd.OutOrStdout()
+			fmt.Fprintln(w, "Scenarios")
+			for _, s := range scenarios.All() {
+				names := slices.Sorted(maps.Keys(s.Expect))
+				fmt.Fprintf(w, "  %s\n      %s\n      source: %s\n      schemes: %s\n", s.Name, s.About, s.Source, strings.Join(names, ", "))
+			}
+			fmt.Fprintln(w, "\nSchemes")
+			for _, s := range schemes.All() {
+				fmt.Fprintf(w, "  %-10s %s\n", s.Name, s.About)
+			}
+			return nil
+		},
+	}
+}
+
+func reportCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "report RESULTS.JSON",
+		Short:   "Print RESULTS.md, made from a results.json",
+		Example: "  chaos report out/results.json > RESULTS.md",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			r, err := report.Load(args[0])
+			if err != nil {
+				return err
+			}
+			return r.Markdown(cmd.OutOrStdout())
+		},
+	}
+}

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/b6e7cabe/quorumlock/chaos"
+	"github.com/b6e7cabe/quorumlock/chaos/live"
+	"github.com/b6e7cabe/quorumlock/chaos/report"
+)
+
+// The client processes are this test binary, once more.
+func TestMain(m *testing.M) {
+	live.BeClient()
+	os.Exit(m.Run())
+}
+
+func TestWrongCallsEndWithTheHarnessOwnStatus(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{
+		{"run", "--scenario", "no-such-thing"},
+		{"run", "--scheme", "no-such-thing"},
+		{"run", "--guard", "no-such-thing"},
+		{"run", "--nodes", "no-such-thing"},
+		{"run", "--scenario", "same-lock-two-grants", "--scheme", "single"},
+		{"run", "--out", file},
+		{"run", "--no-such-flag"},
+		{"run", "argument"},
+		{"report", file},
+		{"report", file + "-that-is-not-there"},
+		{"no-such-command"},
+	} {
+		if got := run(args); got != failed {
+			t.Errorf("chaos %s: exit status %d, want %d", strings.Join(args, " "), got, failed)
+		}
+	}
+}
+
+func TestHelpAndListEndWithZero(t *testing.T) {
+	for _, args := range [][]string{{"--help"}, {"run", "--help"}, {"list"}} {
+		if got := run(args); got != asExpected {
+			t.Errorf("chaos %s: exit status %d", strings.Join(args, " "), got)
+		}
+	}
+}
+
+func TestRunTellsTheStoryAndWritesTheResults(t *testing.T) {
+	out := t.TempDir()
+	var said bytes.Buffer
+	err := play(t.Context(), &said, selection{nodes: "embedded", scenario: "gc-pause", scheme: "redlock", guard: "none", out: out})
+	if err != nil {
+		t.Fatalf("%v\n%s", err, &said)
+	}
+	for _, want := range []string{"Kleppmann", "is stopped (SIGSTOP)", "a lost update", "breaks, as expected", "GUARD NONE", "NOT USED"} {
+		if !strings.Contains(said.String(), want) {
+			t.Errorf("nothing is said of %q:\n%s", want, &said)
+		}
+	}
+	results, err := report.Load(filepath.Join(out, "results.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(results.Cells) != 1 || results.Cells[0].Verdict != chaos.Breaks || results.Cells[0].Reached != 1 {
+		t.Errorf("the results are %+v", results.Cells)
+	}
+	if !strings.Contains(results.Cells[0].Replay, "SCENARIO=gc-pause SCHEME=redlock GUARD=none") {
+		t.Errorf("the replay command is %q", results.Cells[0].Replay)
+	}
+}
+
+func TestAnInterruptedRunSaysWhatItHad(t *testing.T) {
+	ctx, interrupt := context.WithCancel(t.Context())
+	var said bytes.Buffer
+	w := writerFunc(func(p []byte) (int, error) {
+		if bytes.Contains(p, []byte("[2/")) {
+			interrupt()
+		}
+		return said.Write(p)
+	})
+	out := t.TempDir()
+	err := play(ctx, w, selection{nodes: "embedded", scenario: "gc-pause", scheme: "redlock", out: out})
+	if !errors.Is(err, context.Canceled) || errors.As(err, new(status)) {
+		t.Errorf("the error is %v", err)
+	}
+	if !strings.Contains(said.String(), "1 of 3 cells were played") {
+		t.Errorf("it says:\n%s", &said)
+	}
+	if results, err := report.Load(filepath.Join(out, "results.json")); err != nil || len(results.Cells) != 1 {
+		t.Errorf("it kept %+v, %v", results, err)
+	}
+}
+
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
