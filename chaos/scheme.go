@@ -19,10 +19,18 @@ type Scheme struct {
 
 // Env is what a scheme's client may use of the world. It must use nothing else, least of all package time.
 type Env struct {
-	Masters redlock.Masters
+	Masters redlock.Masters // for schemes that speak this project's commands
+	Plain   Plain           // for those that speak Redis'
 	Clock   clock.Clock
 	Random  io.Reader
 	TTL     time.Duration // the lease that every scheme of a run uses
+}
+
+// Plain carries one Redis command to one master and waits for the answer, as a client library does: it gives up when ctx
+// ends or after the library's own time-out. An answer that is nil has ok false; a number comes as decimal text, a status
+// as its word. Of Redis' commands there are GET, SET (with NX, PX), SETNX, DEL, INCR, PEXPIRE.
+type Plain interface {
+	Do(ctx context.Context, master int, command ...string) (text string, ok bool, err error)
 }
 
 // A Locker is one client of a scheme.

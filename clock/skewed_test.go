@@ -102,6 +102,7 @@ func TestAWallClockFrozenJustBeforeTheEndOfAWaitIsNoBusyLoop(t *testing.T) {
 		s.AfterFunc(10*time.Second, func() { ended = append(ended, v.Now().Boot) })
 	}
 	inner.Freeze(noon.Add(10*time.Second - 1))
+	outer.Step(0) // makes it plan with a nanosecond to go, by a clock that is stuck
 	v.Advance(time.Minute)
 	if len(ended) != 2 || ended[0] != 10*time.Second || ended[1] > 10*time.Second+100*time.Millisecond {
 		t.Errorf("waits of 10 s ended at %v", ended)
@@ -265,6 +266,41 @@ func TestAStoppedWaitFreesTheTimerOfTheBaseClock(t *testing.T) {
 	}
 	if got := c.pending.Load(); got != 0 {
 		t.Errorf("%d timers for a sleep that has ended", got)
+	}
+	made := c.made.Load()
+	if err := s.Sleep(ended, clock.Forever); err != context.Canceled || c.made.Load() != made {
+		t.Errorf("waiting for a context alone: %v, by %d timers", err, c.made.Load()-made)
+	}
+}
+
+// tardy is a clock on which stop always comes too late: f has just been started,
+// and gets on when the test calls fire.
+type tardy struct {
+	clock.Clock
+	fire func()
+}
+
+func (c *tardy) AfterFunc(_ time.Duration, f func()) func() bool {
+	c.fire = f
+	return func() bool { return false }
+}
+
+func TestAStoppedWaitStaysStoppedWhenTheBaseClockHasStartedIt(t *testing.T) {
+	c := &tardy{Clock: clock.NewVirtual(noon)}
+	s := clock.NewSkewed(c)
+	stop := s.AfterFunc(time.Hour, func() { t.Error("ran") })
+	s.Step(2 * time.Hour)
+	if !stop() {
+		t.Error("stop claims that it came too late")
+	}
+	c.fire()
+
+	var ran int
+	stop = s.AfterFunc(time.Hour, func() { ran++ })
+	s.Step(2 * time.Hour)
+	c.fire()
+	if stop() || ran != 1 {
+		t.Errorf("ran %d times", ran)
 	}
 }
 

@@ -81,8 +81,9 @@ func (h *hold) conclude(v *vote, start clock.Reading, lease time.Duration) error
 	h.mu.Lock()
 	h.decided = true
 	h.mu.Unlock()
-	var err error
+	err := h.err()
 	switch {
+	case err != nil: // it ended meanwhile: expired, or released, which also interrupts the round
 	case v.Won():
 		if h.prolong(start, lease) {
 			if f := h.settings.trace.Extended; f != nil {

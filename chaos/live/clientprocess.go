@@ -45,7 +45,7 @@ type process struct {
 	resource resourceClient
 	hold     chaos.Hold
 
-	at      chaos.Point   // where to wait
+	at      chaos.Point   // where to wait; only the acquire looks at it, not what else may run in the background
 	reached chan struct{} // that point is reached
 	resume  chan struct{} // goOn
 	outcome chan reply    // of the acquire
@@ -84,7 +84,8 @@ func newProcess(s setup) (*process, error) {
 	redis.SetLogger(silent{}) // masters are killed on purpose
 	var clients []redis.UniversalClient
 	for _, addr := range s.Masters {
-		clients = append(clients, redis.NewClient(&redis.Options{Addr: addr}))
+		// The library's defaults, but that it keeps the deadlines that it is given.
+		clients = append(clients, redis.NewClient(&redis.Options{Addr: addr, ContextTimeoutEnabled: true}))
 	}
 	masters, err := redlock.RedisMasters(clients)
 	if err != nil {
@@ -100,6 +101,7 @@ func newProcess(s setup) (*process, error) {
 	}
 	p.locker, err = scheme.Open(chaos.Env{
 		Masters: stopping{masters, p},
+		Plain:   plain{clients, p},
 		Clock:   p.clock,
 		Random:  rand.Reader,
 		TTL:     s.TTL,
@@ -183,12 +185,12 @@ type stopping struct {
 func (m stopping) Send(ctx context.Context, cmd redlock.Command) iter.Seq[redlock.Reply] {
 	replies := m.Masters.Send(ctx, cmd)
 	switch {
-	case m.process.at == chaos.BeforeConfirm && cmd.Op == redlock.OpConfirm:
+	case cmd.Op == redlock.OpConfirm && m.process.at == chaos.BeforeConfirm:
 		return func(yield func(redlock.Reply) bool) {
 			m.process.wait()
 			replies(yield)
 		}
-	case m.process.at == chaos.FirstAnswer && cmd.Op == redlock.OpAcquire:
+	case cmd.Op == redlock.OpAcquire && m.process.at == chaos.FirstAnswer:
 		return func(yield func(redlock.Reply) bool) {
 			all := slices.Collect(replies)
 			if granted(all) >= quorum.Majority(len(all)) {

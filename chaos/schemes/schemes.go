@@ -1,5 +1,6 @@
-// Package schemes has the lock implementations that the harness compares, each in a file of its own. They talk to the
-// world only through chaos.Env, so that the same code runs on real servers and in a simulation.
+// Package schemes has the lock implementations that the harness compares, each in a file of its own: the ladder that
+// the literature climbs, every rung with the mistake that the next one mends. They talk to the world only through
+// chaos.Env, so that the same code runs on real servers and in a simulation.
 //
 // A new scheme is one new file and one line in All.
 package schemes
@@ -12,10 +13,18 @@ import (
 	"github.com/b6e7cabe/quorumlock/chaos"
 )
 
-// All returns every scheme.
+// All returns every scheme, the crudest first.
 func All() []chaos.Scheme {
 	return []chaos.Scheme{
+		localMutex,
+		setnx,
+		setnxExpire,
+		blindDel,
+		getThenDel,
 		single,
+		singleWatchdog,
+		singleFailover,
+		redlockNaive,
 		redlockHere,
 	}
 }

@@ -1,14 +1,13 @@
 package schemes
 
 import (
+	"cmp"
 	"context"
-	"encoding/hex"
 	"fmt"
-	"io"
+	"os"
 	"time"
 
 	"github.com/b6e7cabe/quorumlock/chaos"
-	"github.com/b6e7cabe/quorumlock/clock"
 	"github.com/b6e7cabe/quorumlock/redlock"
 )
 
@@ -19,54 +18,49 @@ var single = chaos.Scheme{
 	Name:    "single",
 	About:   "one master by the book: SET NX PX with an own value, scripted release, token by INCR",
 	Masters: 1,
-	Open: func(env chaos.Env) (chaos.Locker, error) {
-		return &singleClient{env}, nil
-	},
+	Open:    openSingle,
 }
+
+func openSingle(env chaos.Env) (chaos.Locker, error) { return singleClient{env}, nil }
 
 // patience is go-redis' default time-out for a reply.
 const patience = 5 * time.Second
 
 type singleClient struct{ env chaos.Env }
 
-func (c *singleClient) Acquire(ctx context.Context, name string) (chaos.Hold, error) {
-	var value [20]byte
-	if _, err := io.ReadFull(c.env.Random, value[:]); err != nil {
-		return nil, err
+func (c singleClient) Acquire(ctx context.Context, name string) (chaos.Hold, error) {
+	value, err := draw(c.env)
+	if err != nil {
+		return nil, fmt.Errorf("acquire %q: %w", name, err)
 	}
-	h := &singleHold{client: c, cmd: redlock.Command{
-		Name:    name,
-		Value:   hex.EncodeToString(value[:]),
-		TTL:     c.env.TTL,
-		Timeout: patience,
-		Nodes:   []int{0},
-	}}
+	h := &singleHold{
+		lease:   lease{clock: c.env.Clock},
+		masters: c.env.Masters,
+		cmd:     redlock.Command{Name: name, Value: value, TTL: c.env.TTL, Timeout: patience, Nodes: []int{0}},
+	}
 	// With a proposal of 0 the acquire script counts by one: INCR.
 	reply, err := h.do(ctx, redlock.OpAcquire)
 	if err != nil {
 		return nil, err
 	}
-	h.token, h.since = reply.Counter, c.env.Clock.Now()
+	h.token = reply.Counter
+	h.begin(h.cmd.TTL)
 	return h, nil
 }
 
 type singleHold struct {
-	client *singleClient
-	cmd    redlock.Command
-	token  redlock.Token
-	since  clock.Reading // when the answer was there, as most clients count
+	lease
+	masters redlock.Masters
+	cmd     redlock.Command
+	token   redlock.Token
 }
 
 func (h *singleHold) Token() redlock.Token { return h.token }
 
-func (h *singleHold) Remaining() time.Duration {
-	return max(h.cmd.TTL-h.client.env.Clock.Now().Since(h.since), 0)
-}
-
 func (h *singleHold) Extend(ctx context.Context) error {
 	_, err := h.do(ctx, redlock.OpExtend)
 	if err == nil {
-		h.since = h.client.env.Clock.Now()
+		h.begin(h.cmd.TTL)
 	}
 	return err
 }
@@ -80,7 +74,7 @@ func (h *singleHold) Release(ctx context.Context) error {
 func (h *singleHold) do(ctx context.Context, op redlock.Op) (redlock.Reply, error) {
 	cmd := h.cmd
 	cmd.Op = op
-	for reply := range h.client.env.Masters.Send(ctx, cmd) {
+	for reply := range h.masters.Send(ctx, cmd) {
 		switch {
 		case reply.Err != nil:
 			return reply, fmt.Errorf("%v %q: %w", op, cmd.Name, reply.Err)
@@ -91,5 +85,5 @@ func (h *singleHold) do(ctx context.Context, op redlock.Op) (redlock.Reply, erro
 		}
 		return reply, nil
 	}
-	return redlock.Reply{}, ctx.Err()
+	return redlock.Reply{}, fmt.Errorf("%v %q: no answer: %w", op, cmd.Name, cmp.Or(ctx.Err(), os.ErrDeadlineExceeded))
 }

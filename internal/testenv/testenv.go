@@ -38,7 +38,7 @@ func Docker(t testing.TB) (path string, ok bool) {
 	defer cancel()
 	out, err := exec.CommandContext(ctx, path, "version", "--format", "{{.Server.Version}}").CombinedOutput()
 	if err != nil {
-		missing(t, fmt.Sprintf("no Docker engine answers %s: %v: %s", path, err, out))
+		Missing(t, fmt.Sprintf("no Docker engine answers %s: %v: %s", path, err, out))
 		return "", false
 	}
 	return path, true
@@ -52,11 +52,12 @@ func program(t testing.TB, names ...string) (string, bool) {
 			return path, true
 		}
 	}
-	missing(t, fmt.Sprintf("none of %q is on PATH", names))
+	Missing(t, fmt.Sprintf("none of %q is on PATH", names))
 	return "", false
 }
 
-func missing(t testing.TB, what string) {
+// Missing says that a test has nothing to run on, and why; it fails the test where that is demanded.
+func Missing(t testing.TB, what string) {
 	t.Helper()
 	if os.Getenv(RequireVar) == "1" {
 		t.Fatalf("%s, and %s=1 demands it", what, RequireVar)
