@@ -16,6 +16,7 @@ const (
 	Asked    Kind = "asked"    // a client began to acquire
 	Acquired Kind = "acquired" // it was told that it has the lock: it is inside from here on
 	Denied   Kind = "denied"   // it was told that it has not
+	GaveUp   Kind = "gave up"  // it has waited for far longer than any lease, in vain
 	Checked  Kind = "checked"  // it looked at its lease
 	Left     Kind = "left"     // it left its critical section
 	Read     Kind = "read"     // the resource answered a read
@@ -52,6 +53,8 @@ func (e Event) String() string {
 		what = fmt.Sprintf("has the lock, token %d", e.Token)
 	case Denied:
 		what = "is not given the lock: " + e.Text
+	case GaveUp:
+		what = "gives up waiting: the lock is never free again"
 	case Checked:
 		what = "checks its lease: " + e.Text
 	case Left:

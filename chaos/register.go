@@ -28,6 +28,11 @@ const (
 // Guards are all guards, the weakest first.
 func Guards() []Guard { return []Guard{GuardNone, GuardWrites, GuardAll} }
 
+// GuardByName returns one guard.
+func GuardByName(name string) (Guard, error) {
+	return ByName("guard", Guards(), name, func(g Guard) string { return string(g) })
+}
+
 // ErrStale is what a guard answers to a token below the largest it has seen.
 var ErrStale = errors.New("stale fencing token")
 

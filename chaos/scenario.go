@@ -28,9 +28,9 @@ type Expectation map[Guard]Outcome
 type Outcome string
 
 const (
-	// Holds: no damage at the resource, and without a guard no two clients inside at once either.
+	// Holds: nothing of that.
 	Holds Outcome = "holds"
-	// Breaks: damage, or without a guard two clients inside at once.
+	// Breaks: damage, or a lock that is never free again, or without a guard two clients inside at once.
 	Breaks Outcome = "breaks"
 	// Unreached: the run did not get to the state that it is about, so it shows nothing.
 	Unreached Outcome = "unreached"

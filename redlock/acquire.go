@@ -85,13 +85,24 @@ func (c *Client) attempt(ctx, parent context.Context, name string, s settings) (
 	return nil, err
 }
 
-// ask puts one question to all masters and counts until the outcome is known; it never waits for the slowest.
+// ask puts one question to all masters and counts until the outcome is known; it never waits for the slowest. And once a
+// rival is met it does not wait long for a silent one: two clients that share the masters two to two, while the fifth
+// is silent, would each sit on their grants for a node timeout and meet the other's at every attempt. ("Distributed locks
+// with Redis", "Retry on failure": who fails to get the majority should release as soon as possible.)
 func (c *Client) ask(ctx context.Context, cmd Command, s settings) *vote {
+	ctx, giveUp := context.WithCancel(ctx)
+	defer giveUp()
 	v := c.newVote(cmd, s)
+	start := s.clock.Now()
 	for reply := range c.masters.Send(ctx, cmd) {
+		first := v.held == 0
 		v.add(reply)
 		if v.Decided() {
 			break
+		}
+		if first && v.held > 0 {
+			grace := max(minNodeTimeout, 3*c.since(start))
+			defer s.clock.AfterFunc(grace, giveUp)()
 		}
 	}
 	return v

@@ -13,6 +13,7 @@ type Verdict struct {
 	StaleWrites int // accepted writes with a token below the largest that the resource had seen
 	Corruptions int // accepted writes that were either
 	Refusals    int // operations that the guard refused
+	Deadlocks   int // clients that gave up waiting
 	Outcome     chaos.Outcome
 }
 
@@ -27,13 +28,15 @@ func Judge(h chaos.History, guard chaos.Guard, reached bool) Verdict {
 			v.Corruptions += btoi(e.Lost || e.Stale)
 		case chaos.Refused:
 			v.Refusals++
+		case chaos.GaveUp:
+			v.Deadlocks++
 		}
 	}
 	v.Overlaps = overlaps(h)
 	switch {
 	case !reached:
 		v.Outcome = chaos.Unreached
-	case v.Corruptions > 0, guard == chaos.GuardNone && v.Overlaps > 0:
+	case v.Corruptions > 0, v.Deadlocks > 0, guard == chaos.GuardNone && v.Overlaps > 0:
 		v.Outcome = chaos.Breaks
 	default:
 		v.Outcome = chaos.Holds

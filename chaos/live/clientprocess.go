@@ -84,8 +84,7 @@ func newProcess(s setup) (*process, error) {
 	redis.SetLogger(silent{}) // masters are killed on purpose
 	var clients []redis.UniversalClient
 	for _, addr := range s.Masters {
-		// The library's defaults, but that it keeps the deadlines that it is given.
-		clients = append(clients, redis.NewClient(&redis.Options{Addr: addr, ContextTimeoutEnabled: true}))
+		clients = append(clients, newRedisClient(addr))
 	}
 	masters, err := redlock.RedisMasters(clients)
 	if err != nil {
@@ -101,7 +100,7 @@ func newProcess(s setup) (*process, error) {
 	}
 	p.locker, err = scheme.Open(chaos.Env{
 		Masters: stopping{masters, p},
-		Plain:   plain{clients, p},
+		Plain:   &plain{masters: clients, process: p},
 		Clock:   p.clock,
 		Random:  rand.Reader,
 		TTL:     s.TTL,

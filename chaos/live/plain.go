@@ -9,20 +9,35 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/b6e7cabe/quorumlock/chaos"
+	"github.com/b6e7cabe/quorumlock/quorum"
 )
 
+// newRedisClient returns go-redis with its defaults, but that it keeps the deadlines that it is given.
+func newRedisClient(addr string) *redis.Client {
+	return redis.NewClient(&redis.Options{Addr: addr, ContextTimeoutEnabled: true})
+}
+
 // plain is the way to the masters for schemes that speak Redis' own commands: go-redis as it comes. It implements
-// [chaos.Plain], but that of the ends of a context it notices a deadline at once, and a cancellation only between two
-// tries.
+// [chaos.Plain], with a limit of that library: a context's deadline ends a command at once, its cancellation only
+// between two tries.
 type plain struct {
 	masters []redis.UniversalClient
 	process *process
+	granted int // to the acquire under way
 }
 
-func (p plain) Do(ctx context.Context, master int, command ...string) (text string, ok bool, err error) {
+func (p *plain) Do(ctx context.Context, master int, command ...string) (text string, ok bool, err error) {
 	if master < 0 || master >= len(p.masters) || len(command) == 0 {
 		return "", false, fmt.Errorf("%q to master %d of %d: there is no such thing", command, master+1, len(p.masters))
 	}
+	text, ok, err = p.do(ctx, master, command)
+	if command[0] == "SET" || command[0] == "SETNX" {
+		p.asked(master, text == "OK" || text == "1")
+	}
+	return text, ok, err
+}
+
+func (p *plain) do(ctx context.Context, master int, command []string) (string, bool, error) {
 	args := make([]any, len(command))
 	for i, word := range command {
 		args[i] = word
@@ -33,22 +48,26 @@ func (p plain) Do(ctx context.Context, master int, command ...string) (text stri
 	}
 	switch answer := answer.(type) {
 	case nil:
+		return "", false, nil
 	case string:
-		text, ok = answer, true
+		return answer, true, nil
 	case int64:
-		text, ok = strconv.FormatInt(answer, 10), true
-	default:
-		return "", false, fmt.Errorf("%s to master %s: unexpected answer %v", command[0], nodeName(master), answer)
+		return strconv.FormatInt(answer, 10), true, nil
 	}
-	p.stop(master, command[0], text)
-	return text, ok, nil
+	return "", false, fmt.Errorf("%s to master %s: unexpected answer %v", command[0], nodeName(master), answer)
 }
 
-// stop waits at the point that was asked for. A scheme that asks one master after the other has heard of all of them
-// when the last one grants.
-func (p plain) stop(master int, command, text string) {
-	granted := command == "SET" && text == "OK" || command == "SETNX" && text == "1"
-	if granted && master == len(p.masters)-1 && p.process.at == chaos.FirstAnswer {
+// asked waits at the point that was asked for, if it is reached: a scheme that asks one master after the other has heard
+// of all of them when it has heard of the last.
+func (p *plain) asked(master int, granted bool) {
+	if master == 0 {
+		p.granted = 0
+	}
+	if granted {
+		p.granted++
+	}
+	last, won := master == len(p.masters)-1, p.granted >= quorum.Majority(len(p.masters))
+	if last && won && p.process.at == chaos.FirstAnswer {
 		p.process.wait()
 	}
 }

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -75,6 +76,61 @@ func (r Results) Matrix(w io.Writer) error {
 		fmt.Fprintln(table)
 	}
 	return table.Flush()
+}
+
+// In returns the results of one world, live or sim.
+func (r Results) In(world string) Results {
+	part := Results{Meta: r.Meta}
+	for _, c := range r.Cells {
+		if c.World == world {
+			part.Cells = append(part.Cells, c)
+		}
+	}
+	return part
+}
+
+// letters are the verdicts in the search matrix.
+var letters = map[chaos.Outcome]string{chaos.Holds: ".", chaos.Breaks: "B", chaos.Unreached: "?"}
+
+// SearchMatrix prints a line for each kind of fault, and a column for each scheme with a letter for each guard.
+func (r Results) SearchMatrix(w io.Writer) error {
+	var faults, schemes []string
+	cells := map[[3]string]Cell{}
+	for _, c := range r.Cells {
+		if !slices.Contains(faults, c.Fault) {
+			faults = append(faults, c.Fault)
+		}
+		if !slices.Contains(schemes, c.Scheme) {
+			schemes = append(schemes, c.Scheme)
+		}
+		cells[[3]string{c.Fault, c.Scheme, string(c.Guard)}] = c
+	}
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(table, "FAULT\t%s\n", strings.Join(schemes, "\t"))
+	for _, fault := range faults {
+		fmt.Fprint(table, fault)
+		for _, scheme := range schemes {
+			text := ""
+			for _, guard := range chaos.Guards() {
+				c, ok := cells[[3]string{fault, scheme, string(guard)}]
+				switch {
+				case !ok:
+					text += " "
+				case c.Verdict != c.Expected:
+					text += letters[c.Verdict] + "!"
+				default:
+					text += letters[c.Verdict]
+				}
+			}
+			fmt.Fprint(table, "\t"+text)
+		}
+		fmt.Fprintln(table)
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(w, "One letter for each guard, none, writes, all: B breaks, . holds, ? not reached; ! marks what was not expected.")
+	return err
 }
 
 // Markdown prints RESULTS.md.

@@ -76,6 +76,35 @@ func (r Results) Unexpected() []Cell {
 	return cells
 }
 
+// Add adds the cells of another part of the same search. A cell that both have is summed up; what breaks in one breaks.
+func (r *Results) Add(other Results) {
+	index := map[[4]string]int{}
+	for i, c := range r.Cells {
+		index[c.key()] = i
+	}
+	for _, c := range other.Cells {
+		i, ok := index[c.key()]
+		if !ok {
+			index[c.key()] = len(r.Cells)
+			r.Cells = append(r.Cells, c)
+			continue
+		}
+		sum := &r.Cells[i]
+		sum.Runs += c.Runs
+		sum.Overlaps += c.Overlaps
+		sum.Corruptions += c.Corruptions
+		sum.Refusals += c.Refusals
+		sum.Reached += c.Reached
+		sum.Available += c.Available
+		if c.Verdict == chaos.Breaks && sum.Verdict != chaos.Breaks || sum.Verdict == chaos.Unreached {
+			sum.Verdict, sum.Seed, sum.Replay = c.Verdict, c.Seed, c.Replay
+		}
+	}
+	r.Meta.DurationS = max(r.Meta.DurationS, other.Meta.DurationS)
+}
+
+func (c Cell) key() [4]string { return [4]string{c.World, c.Scheme, c.Fault, string(c.Guard)} }
+
 // Save writes results.json, whole or not at all.
 func (r Results) Save(path string) error {
 	data, err := json.MarshalIndent(r, "", "  ")

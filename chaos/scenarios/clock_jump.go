@@ -4,7 +4,7 @@ import "github.com/b6e7cabe/quorumlock/chaos"
 
 var clockJump = chaos.Scenario{
 	Name:   "clock-jump",
-	Source: `Kleppmann, "Using time to solve consensus", 1st example`,
+	Source: `Kleppmann, "Breaking Redlock with bad timings", 1st example`,
 	About:  "1 gets a majority; the clock of a master in it jumps past the lease; 2 gets a majority through that master",
 	TTL:    lease * 10, // the lease itself must not end meanwhile
 	Expect: map[string]chaos.Expectation{

@@ -4,7 +4,7 @@ import "github.com/b6e7cabe/quorumlock/chaos"
 
 var crashNoPersistence = chaos.Scenario{
 	Name: "crash-no-persistence",
-	Source: `Kleppmann, "Using time to solve consensus", 1st example, variant; ` +
+	Source: `Kleppmann, "Breaking Redlock with bad timings", 1st example, variant; ` +
 		`Redis documentation, "Distributed locks with Redis", "Performance, crash recovery and fsync"`,
 	About: "as clock-jump, but the master is killed and comes back empty",
 	TTL:   lease * 10,

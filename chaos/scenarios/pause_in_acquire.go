@@ -4,7 +4,7 @@ import "github.com/b6e7cabe/quorumlock/chaos"
 
 var pauseInAcquire = chaos.Scenario{
 	Name:   "pause-in-acquire",
-	Source: `Kleppmann, "Using time to solve consensus", 2nd example; antirez, "Is Redlock safe?"`,
+	Source: `Kleppmann, "Breaking Redlock with bad timings", 2nd example; antirez, "Is Redlock safe?"`,
 	About:  "1 asks; the grants wait unread while 1 is stopped; the leases end; 2 works; 1 wakes and reads its grants",
 	TTL:    lease,
 	Expect: map[string]chaos.Expectation{

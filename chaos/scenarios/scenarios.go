@@ -5,9 +5,6 @@
 package scenarios
 
 import (
-	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/b6e7cabe/quorumlock/chaos"
@@ -27,15 +24,7 @@ func All() []chaos.Scenario {
 
 // ByName returns one scenario.
 func ByName(name string) (chaos.Scenario, error) {
-	all := All()
-	if i := slices.IndexFunc(all, func(s chaos.Scenario) bool { return s.Name == name }); i >= 0 {
-		return all[i], nil
-	}
-	var names []string
-	for _, s := range all {
-		names = append(names, s.Name)
-	}
-	return chaos.Scenario{}, fmt.Errorf("no scenario %q: there are %s", name, strings.Join(names, ", "))
+	return chaos.ByName("scenario", All(), name, func(s chaos.Scenario) string { return s.Name })
 }
 
 // lease is short, so that its end is not long in coming.

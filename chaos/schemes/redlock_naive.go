@@ -100,7 +100,7 @@ func (h *naiveHold) Release(ctx context.Context) error { return h.all(ctx, redlo
 func (h *naiveHold) all(ctx context.Context, op redlock.Op) error {
 	n := h.env.Masters.Len()
 	if done := h.count(ctx, op); done < quorum.Majority(n) {
-		return fmt.Errorf("%v %q: %w: on %d of %d masters it is still there", op, h.cmd.Name, redlock.ErrExpired, done, n)
+		return fmt.Errorf("%v %q: %w: it was ours on %d of %d masters", op, h.cmd.Name, redlock.ErrExpired, done, n)
 	}
 	return nil
 }

@@ -5,13 +5,7 @@
 // A new scheme is one new file and one line in All.
 package schemes
 
-import (
-	"fmt"
-	"slices"
-	"strings"
-
-	"github.com/b6e7cabe/quorumlock/chaos"
-)
+import "github.com/b6e7cabe/quorumlock/chaos"
 
 // All returns every scheme, the crudest first.
 func All() []chaos.Scheme {
@@ -31,13 +25,5 @@ func All() []chaos.Scheme {
 
 // ByName returns one scheme.
 func ByName(name string) (chaos.Scheme, error) {
-	all := All()
-	if i := slices.IndexFunc(all, func(s chaos.Scheme) bool { return s.Name == name }); i >= 0 {
-		return all[i], nil
-	}
-	var names []string
-	for _, s := range all {
-		names = append(names, s.Name)
-	}
-	return chaos.Scheme{}, fmt.Errorf("no scheme %q: there are %s", name, strings.Join(names, ", "))
+	return chaos.ByName("scheme", All(), name, func(s chaos.Scheme) string { return s.Name })
 }

@@ -11,12 +11,13 @@ import (
 	"github.com/b6e7cabe/quorumlock/chaos/report"
 	"github.com/b6e7cabe/quorumlock/chaos/scenarios"
 	"github.com/b6e7cabe/quorumlock/chaos/schemes"
+	"github.com/b6e7cabe/quorumlock/chaos/sim"
 )
 
 func listCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
-		Short: "List the scenarios and the schemes",
+		Short: "List the scenarios, the schemes and the faults",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			w := cmd.OutOrStdout()
@@ -27,7 +28,11 @@ func listCommand() *cobra.Command {
 			}
 			fmt.Fprintln(w, "\nSchemes")
 			for _, s := range schemes.All() {
-				fmt.Fprintf(w, "  %-10s %s\n", s.Name, s.About)
+				fmt.Fprintf(w, "  %-16s %s\n", s.Name, s.About)
+			}
+			fmt.Fprintln(w, "\nFaults to search with")
+			for _, f := range sim.Faults() {
+				fmt.Fprintf(w, "  %-22s %s\n", f.Name, f.About)
 			}
 			return nil
 		},

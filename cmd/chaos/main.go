@@ -47,7 +47,7 @@ failed, was interrupted, or was called wrongly.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.AddCommand(runCommand(), listCommand(), reportCommand())
+	root.AddCommand(runCommand(), searchCommand(), replayCommand(), mergeCommand(), listCommand(), reportCommand())
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	var s status

@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"time"
 
@@ -67,8 +66,10 @@ func (sel selection) cells() ([]live.Run, error) {
 			return nil, err
 		}
 	}
-	if sel.guard != "" && !slices.Contains(chaos.Guards(), chaos.Guard(sel.guard)) {
-		return nil, fmt.Errorf("no guard %q: there are %v", sel.guard, chaos.Guards())
+	if sel.guard != "" {
+		if _, err := chaos.GuardByName(sel.guard); err != nil {
+			return nil, err
+		}
 	}
 	var runs []live.Run
 	for _, scenario := range all {

@@ -1,0 +1,45 @@
+package sim
+
+import (
+	"testing"
+
+	"github.com/b6e7cabe/quorumlock/chaos"
+	"github.com/b6e7cabe/quorumlock/chaos/schemes"
+)
+
+// BenchmarkSchedules plays schedules of three clients of redlock on five masters, on all cores at once: schedules/s is
+// what a search gets through on this machine, events/op how much happens in one.
+func BenchmarkSchedules(b *testing.B) {
+	scheme, err := schemes.ByName("redlock")
+	if err != nil {
+		b.Fatal(err)
+	}
+	fault, err := FaultByName("client-pause")
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	events := make(chan int, 1024)
+	total := make(chan int)
+	go func() {
+		sum := 0
+		for n := range events {
+			sum += n
+		}
+		total <- sum
+	}()
+	b.RunParallel(func(pb *testing.PB) {
+		var r Runner
+		defer r.Close()
+		sum := 0
+		for seed := uint64(0); pb.Next(); seed++ {
+			plan := Draw(scheme, fault, chaos.GuardAll, seed)
+			plan.Clients, plan.Rounds = 3, 1
+			sum += r.Run(scheme, plan, nil).Events
+		}
+		events <- sum
+	})
+	close(events)
+	b.ReportMetric(float64(<-total)/float64(b.N), "events/op")
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "schedules/s")
+}

@@ -1,0 +1,126 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/b6e7cabe/quorumlock/chaos"
+)
+
+// Cell is one combination to search through.
+type Cell struct {
+	Scheme   chaos.Scheme
+	Fault    Fault
+	Guard    chaos.Guard
+	Expected chaos.Outcome
+}
+
+// Cells returns the combinations of the given schemes, faults and guards.
+func Cells(schemes []chaos.Scheme, faults []Fault, guards []chaos.Guard) []Cell {
+	var cells []Cell
+	for _, f := range faults {
+		for _, s := range schemes {
+			for _, g := range guards {
+				cells = append(cells, Cell{s, f, g, Expected(s.Name, f.Name, g)})
+			}
+		}
+	}
+	return cells
+}
+
+// Budget bounds a search.
+type Budget struct {
+	Schedules int    // a cell
+	Seed      uint64 // of the first schedule
+	Shard     int    // of 0 .. Shards-1: which part of the schedules is ours
+	Shards    int
+}
+
+// Progress is how far a search is.
+type Progress struct {
+	Cells, CellsDone atomic.Int64
+	Schedules        atomic.Int64
+}
+
+// SearchAll searches through the cells, on all cores, and yields what it found in their order. It ends early, without
+// the rest, when ctx ends.
+func SearchAll(ctx context.Context, cells []Cell, b Budget, progress *Progress) iter.Seq2[Cell, Finding] {
+	return func(yield func(Cell, Finding) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		var workers sync.WaitGroup
+		defer workers.Wait()
+		defer cancel()
+		progress.Cells.Store(int64(len(cells)))
+		found := make([]chan Finding, len(cells))
+		for i := range found {
+			found[i] = make(chan Finding, 1)
+		}
+		var next atomic.Int64
+		for range runtime.GOMAXPROCS(0) {
+			workers.Go(func() {
+				for ctx.Err() == nil {
+					i := int(next.Add(1) - 1)
+					if i >= len(cells) {
+						return
+					}
+					found[i] <- cells[i].search(ctx, b, progress)
+				}
+			})
+		}
+		for i, cell := range cells {
+			select {
+			case f := <-found[i]:
+				if ctx.Err() != nil || !yield(cell, f) {
+					return
+				}
+			case <-ctx.Done():
+				return
+			}
+		}
+	}
+}
+
+// search plays this shard's schedules of a cell until one breaks.
+func (c Cell) search(ctx context.Context, b Budget, progress *Progress) Finding {
+	defer progress.CellsDone.Add(1)
+	const slice = 256
+	shards := uint64(max(b.Shards, 1))
+	seed := b.Seed + uint64(b.Shard)
+	var sum Finding
+	for left := b.Schedules; left > 0 && sum.Worst == nil && ctx.Err() == nil; left -= slice {
+		f := Search(c.Scheme, c.Fault, c.Guard, seed, shards, min(slice, left))
+		seed += slice * shards
+		progress.Schedules.Add(int64(f.Runs))
+		sum.add(f)
+	}
+	return sum
+}
+
+func (f *Finding) add(g Finding) {
+	f.Runs += g.Runs
+	f.Events += g.Events
+	f.Reached += g.Reached
+	f.Overlaps += g.Overlaps
+	f.Corruptions += g.Corruptions
+	f.Refusals += g.Refusals
+	f.Starved += g.Starved
+	f.Worst = g.Worst
+}
+
+// Outcome is the verdict on a cell: what breaks once breaks, and what was never reached shows nothing.
+func (f Finding) Outcome() chaos.Outcome {
+	switch {
+	case f.Worst != nil:
+		return chaos.Breaks
+	case f.Reached == 0:
+		return chaos.Unreached
+	}
+	return chaos.Holds
+}
+
+// Replay is the command that tells a plan's story.
+func (p Plan) Replay() string { return fmt.Sprintf("chaos replay '%v'", p) }
