@@ -4,18 +4,21 @@ NODES    ?= auto
 SCENARIO ?=
 SCHEME   ?=
 GUARD    ?=
+FAULT    ?=
+PLAN     ?=
 OUT      ?= out
 COMPOSE  := $(shell docker compose version >/dev/null 2>&1 && echo docker compose || echo docker-compose)
 
 .DEFAULT_GOAL := help
-.PHONY: help test race chaos results bench up down
+.PHONY: help test race chaos search replay results bench up down
 
 help: ## show this
 	@echo 'make TARGET [NAME=value ...]'
 	@echo
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  \1\t\2/' | expand -t 12
 	@echo
-	@echo 'chaos takes NODES=auto|process|embedded, SCENARIO=, SCHEME=, GUARD= and OUT= (the folder for results.json).'
+	@echo 'chaos takes NODES=auto|process|embedded, SCENARIO=, SCHEME=, GUARD= and OUT= (the folder for results.json);'
+	@echo 'search takes SCHEME=, FAULT=, GUARD= and OUT=; replay takes PLAN=.'
 	@echo 'test and up use the redis image named by REDLOCK_REDIS_IMAGE, else one made from redis-server, else redis:7.4.'
 
 test: ## run all tests (with whatever of redis-server, a C compiler and Docker there is)
@@ -24,9 +27,18 @@ test: ## run all tests (with whatever of redis-server, a C compiler and Docker t
 race: ## run all tests under the race detector
 	@. .ci/have; . .ci/redis-image; go test -race ./...
 
-chaos: ## play the scenarios: every lock under every guard; exit status 0, 1 or 2 (see chaos run --help)
-	@mkdir -p $(OUT) && go build -o $(OUT)/chaos ./cmd/chaos && \
-	$(OUT)/chaos run --nodes '$(NODES)' --scenario '$(SCENARIO)' --scheme '$(SCHEME)' --guard '$(GUARD)' --out '$(OUT)'
+$(OUT)/chaos: FORCE
+	@mkdir -p $(OUT) && go build -o $@ ./cmd/chaos
+FORCE:
+
+chaos: $(OUT)/chaos ## search a simulation for breaks, then play the scenarios on real servers; exit status 0, 1 or 2
+	@$(OUT)/chaos run --nodes '$(NODES)' --scenario '$(SCENARIO)' --scheme '$(SCHEME)' --guard '$(GUARD)' --out '$(OUT)'
+
+search: $(OUT)/chaos ## only search the simulation
+	@$(OUT)/chaos search --scheme '$(SCHEME)' --fault '$(FAULT)' --guard '$(GUARD)' --out '$(OUT)/search.json'
+
+replay: $(OUT)/chaos ## tell the story of a simulated run: PLAN='...' as the search prints it
+	@$(OUT)/chaos replay '$(PLAN)'
 
 results: ## make RESULTS.md from the last whole run of make chaos
 	@go run ./cmd/chaos report $(OUT)/results.json > RESULTS.md.new && mv RESULTS.md.new RESULTS.md

@@ -16,7 +16,7 @@ const (
 	Asked    Kind = "asked"    // a client began to acquire
 	Acquired Kind = "acquired" // it was told that it has the lock: it is inside from here on
 	Denied   Kind = "denied"   // it was told that it has not
-	GaveUp   Kind = "gave up"  // it has waited for far longer than any lease, in vain
+	GaveUp   Kind = "gave up"  // it has waited for fifty leases, in vain
 	Checked  Kind = "checked"  // it looked at its lease
 	Left     Kind = "left"     // it left its critical section
 	Read     Kind = "read"     // the resource answered a read
@@ -54,7 +54,7 @@ func (e Event) String() string {
 	case Denied:
 		what = "is not given the lock: " + e.Text
 	case GaveUp:
-		what = "gives up waiting: the lock is never free again"
+		what = "gives up: it has waited for fifty leases"
 	case Checked:
 		what = "checks its lease: " + e.Text
 	case Left:

@@ -30,7 +30,7 @@ type Outcome string
 const (
 	// Holds: nothing of that.
 	Holds Outcome = "holds"
-	// Breaks: damage, or a lock that is never free again, or without a guard two clients inside at once.
+	// Breaks: damage, or a client that waited for fifty leases in vain, or without a guard two clients inside at once.
 	Breaks Outcome = "breaks"
 	// Unreached: the run did not get to the state that it is about, so it shows nothing.
 	Unreached Outcome = "unreached"

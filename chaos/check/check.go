@@ -14,6 +14,7 @@ type Verdict struct {
 	Corruptions int // accepted writes that were either
 	Refusals    int // operations that the guard refused
 	Deadlocks   int // clients that gave up waiting
+	TokenFaults int // grants whose fencing token is not unique, or below that of an earlier grant; no part of the Outcome
 	Outcome     chaos.Outcome
 }
 
@@ -33,6 +34,7 @@ func Judge(h chaos.History, guard chaos.Guard, reached bool) Verdict {
 		}
 	}
 	v.Overlaps = overlaps(h)
+	v.TokenFaults = tokenFaults(h)
 	switch {
 	case !reached:
 		v.Outcome = chaos.Unreached

@@ -13,18 +13,19 @@ import (
 
 // client is one simulated client: a host with a clock, a scheme's locker, and a script.
 type client struct {
-	world  *World
-	name   string
-	host   host
-	clock  hostClock
-	random randomReader
-	locker chaos.Locker
-	links  []link // to each node
-	store  link   // to the resource
-	steps  int    // taken so far
-	inside bool
-	asking bool
-	done   bool
+	world     *World
+	name      string
+	host      host
+	clock     hostClock
+	random    randomReader
+	locker    chaos.Locker
+	links     []link        // to each node
+	store     link          // to the resource
+	lateWrite time.Duration // its next write is delayed by this
+	steps     int           // taken so far
+	inside    bool
+	asking    bool
+	done      bool
 }
 
 // step is a point between two steps of a client, where faults strike: everything that it sends and hears passes here.
@@ -42,8 +43,8 @@ func (c *client) step(what string) bool {
 // gone reports whether the client, or its world, has ended.
 func (c *client) gone() bool { return c.host.crashed || c.world.kernel.over }
 
-// script is what each client does: it waits for the lock, reads the resource, looks at its lease, writes back one more
-// than it read, and releases; a few times.
+// script is what each client does: it waits for the lock, reads the resource, works, looks at its lease, writes back
+// one more than it read, and releases; a few times.
 func (c *client) script() {
 	defer func() { c.done = true }()
 	w := c.world
@@ -90,7 +91,7 @@ func (c *client) acquire() chaos.Hold {
 // section is the critical section.
 func (c *client) section(hold chaos.Hold) {
 	value, err := c.read(hold.Token())
-	if err != nil || !c.step("check") {
+	if err != nil || c.clock.Sleep(context.Background(), c.world.plan.Work) != nil || !c.step("check") {
 		return
 	}
 	if hold.Remaining() <= 0 {
@@ -118,6 +119,7 @@ func (c *client) write(token redlock.Token, value int) (err error) {
 		return errOver
 	}
 	w := c.world
+	c.store.lateRequest, c.lateWrite = c.lateWrite, 0
 	awaited := c.await(context.Background(), patience, func(arrived func()) {
 		w.request(&c.store, nil, packet{do: func() {
 			err = w.register.Write(c.name, token, value)

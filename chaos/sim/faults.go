@@ -22,7 +22,7 @@ func Faults() []Fault {
 		{"client-pause", "a client stops for longer than the lease", func(d *drawing) { d.add("pause", "", d.length()) }},
 		{"client-crash", "a client dies", func(d *drawing) { d.add("crash", "", 0) }},
 		{"client-clock-back", "a client's wall clock steps back while it waits or holds, and the client pauses", func(d *drawing) {
-			d.add("clock", "", -2*d.length())
+			d.add("client-clock", "", -2*d.length())
 			d.add("pause", "", d.length())
 			// Both strike the same client at the same step: nothing else can show what the clock is for.
 			last := len(d.plan.Faults) - 1
@@ -31,7 +31,7 @@ func Faults() []Fault {
 		}},
 		{"late-write", "a write is held up on its way to the resource", func(d *drawing) { d.add("late-write", "", d.length()) }},
 		{"late-packets", "requests and replies are held up", func(d *drawing) {
-			for range 1 + d.IntN(3) {
+			for range 1 + d.IntN(5) {
 				d.add([]string{"late-request", "late-reply"}[d.IntN(2)], d.node(), d.length())
 			}
 		}},
@@ -80,75 +80,77 @@ func FaultByName(name string) (Fault, error) {
 
 // injection is what can be done to a world.
 type injection struct {
-	name   string
-	strike func(w *World, c *client, n *node, amount time.Duration) (story string)
+	name      string
+	onMaster  bool // it is about a master
+	hasAmount bool // it is about a time
+	strike    func(w *World, c *client, n *node, amount time.Duration) (story string)
 }
 
 func injections() []injection {
 	return []injection{
-		{"pause", func(w *World, c *client, _ *node, d time.Duration) string {
+		{"pause", false, true, func(w *World, c *client, _ *node, d time.Duration) string {
 			w.kernel.pause(&c.host, d)
 			return fmt.Sprintf("is stopped for %v", d)
 		}},
-		{"crash", func(w *World, c *client, _ *node, _ time.Duration) string {
+		{"crash", false, false, func(w *World, c *client, _ *node, _ time.Duration) string {
 			w.kernel.crash(&c.host)
 			if c.inside {
 				w.record.Record(chaos.Event{Actor: c.name, Kind: chaos.Left}) // the dead do no harm
 			}
 			return "dies"
 		}},
-		{"clock", func(w *World, c *client, n *node, d time.Duration) string {
-			if n != nil {
-				n.offset += d
-			} else {
-				c.clock.offset += d
-			}
+		{"client-clock", false, true, func(_ *World, c *client, _ *node, d time.Duration) string {
+			c.clock.offset += d
 			return fmt.Sprintf("its wall clock steps by %v", d)
 		}},
-		{"late-write", func(_ *World, c *client, _ *node, d time.Duration) string {
-			c.store.lateRequest = d
-			return fmt.Sprintf("its next request to the resource is held up for %v", d)
+		{"clock", true, true, func(_ *World, _ *client, n *node, d time.Duration) string {
+			n.offset += d
+			return fmt.Sprintf("its wall clock steps by %v", d)
 		}},
-		{"late-request", func(w *World, c *client, n *node, d time.Duration) string {
+		{"late-write", false, true, func(_ *World, c *client, _ *node, d time.Duration) string {
+			c.lateWrite = d
+			return fmt.Sprintf("its next write is held up for %v", d)
+		}},
+		{"late-request", true, true, func(w *World, c *client, n *node, d time.Duration) string {
 			w.link(c, n).lateRequest = d
 			return fmt.Sprintf("its next request from %s is held up for %v", c.name, d)
 		}},
-		{"late-reply", func(w *World, c *client, n *node, d time.Duration) string {
+		{"late-reply", true, true, func(w *World, c *client, n *node, d time.Duration) string {
 			w.link(c, n).lateReply = d
 			return fmt.Sprintf("its next reply to %s is held up for %v", c.name, d)
 		}},
-		{"lose-request", func(w *World, c *client, n *node, _ time.Duration) string {
+		{"lose-request", true, false, func(w *World, c *client, n *node, _ time.Duration) string {
 			w.link(c, n).loseRequest = true
 			return "its next request from " + c.name + " is lost"
 		}},
-		{"lose-reply", func(w *World, c *client, n *node, _ time.Duration) string {
+		{"lose-reply", true, false, func(w *World, c *client, n *node, _ time.Duration) string {
 			w.link(c, n).loseReply = true
 			return "its next reply to " + c.name + " is lost"
 		}},
-		{"cut", func(w *World, c *client, n *node, _ time.Duration) string {
+		{"cut", true, false, func(w *World, c *client, n *node, _ time.Duration) string {
 			w.link(c, n).cut = true
 			return "is cut off from " + c.name
 		}},
-		{"hang", func(w *World, _ *client, n *node, d time.Duration) string {
+		{"hang", true, true, func(w *World, _ *client, n *node, d time.Duration) string {
 			w.kernel.pause(&n.host, d)
 			return fmt.Sprintf("hangs for %v", d)
 		}},
-		{"restart", func(_ *World, _ *client, n *node, _ time.Duration) string {
+		{"restart", true, false, func(_ *World, _ *client, n *node, _ time.Duration) string {
 			n.boots++
 			return "restarts with its data"
 		}},
-		{"amnesia", func(_ *World, _ *client, n *node, _ time.Duration) string {
+		{"amnesia", true, false, func(_ *World, _ *client, n *node, _ time.Duration) string {
 			n.boots++
 			clear(n.data)
 			n.journal = nil
 			return "restarts empty"
 		}},
-		{"forget", func(w *World, _ *client, n *node, d time.Duration) string {
+		{"forget", true, true, func(w *World, _ *client, n *node, d time.Duration) string {
 			n.boots++
 			n.forget(w.kernel.now - d)
 			return fmt.Sprintf("comes back without the writes of the last %v", d)
 		}},
-		{"evict", func(_ *World, _ *client, n *node, _ time.Duration) string {
+		{"evict", true, false, func(_ *World, _ *client, n *node, _ time.Duration) string {
 			for key, e := range n.data {
 				if e.expires != 0 {
 					delete(n.data, key)

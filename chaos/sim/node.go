@@ -1,7 +1,9 @@
 package sim
 
 import (
+	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -200,17 +202,23 @@ func (n *node) do(command []string, now time.Time) answer {
 		n.remove(key)
 		return answer{text: count(exists), ok: true}
 	case "INCR":
-		v, err := strconv.ParseInt(e.value, 10, 64)
-		if exists && err != nil {
-			return answer{err: fmt.Errorf("ERR value is not an integer or out of range")}
+		if !exists {
+			e.value = "0"
+		}
+		v, err := integer(e.value)
+		if err != nil {
+			return answer{err: err}
+		}
+		if v == math.MaxInt64 {
+			return answer{err: errors.New("ERR increment or decrement would overflow")}
 		}
 		e.value = strconv.FormatInt(v+1, 10)
 		n.put(key, e)
 		return answer{text: e.value, ok: true}
 	default: // PEXPIRE
-		ms, err := strconv.ParseInt(args[1], 10, 64)
+		ms, err := integer(args[1])
 		if err != nil {
-			return answer{err: fmt.Errorf("ERR value is not an integer or out of range")}
+			return answer{err: err}
 		}
 		switch {
 		case exists && ms <= 0:
@@ -232,9 +240,9 @@ func (n *node) doSet(key, value string, options []string, exists bool, now time.
 			continue
 		case "PX":
 			if i++; i < len(options) {
-				ms, err := strconv.ParseInt(options[i], 10, 64)
+				ms, err := integer(options[i])
 				if err != nil {
-					return answer{err: fmt.Errorf("ERR value is not an integer or out of range")}
+					return answer{err: err}
 				}
 				if ms <= 0 {
 					return answer{err: fmt.Errorf("ERR invalid expire time in 'set' command")}
@@ -250,6 +258,15 @@ func (n *node) doSet(key, value string, options []string, exists bool, now time.
 	}
 	n.set(key, value, ttl, now)
 	return answer{text: "OK", ok: true}
+}
+
+// integer reads a number, of which Redis takes only the usual form: not +1, not 007.
+func integer(text string) (int64, error) {
+	v, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || strconv.FormatInt(v, 10) != text {
+		return 0, errors.New("ERR value is not an integer or out of range")
+	}
+	return v, nil
 }
 
 func count(exists bool) string {

@@ -17,7 +17,8 @@ type Plan struct {
 	Fault   string // the kind that was searched with
 	Guard   chaos.Guard
 	Clients int
-	Rounds  int // how often each client wants the lock
+	Rounds  int           // how often each client wants the lock
+	Work    time.Duration // how long it works under the lock, by its own clock, between its read and its write; may be 0
 	Seed    uint64
 	Faults  []Injection
 }
@@ -43,7 +44,11 @@ func (i Injection) String() string {
 }
 
 func (p Plan) String() string {
-	words := []string{p.Scheme, p.Fault, string(p.Guard), fmt.Sprintf("%dx%d", p.Clients, p.Rounds), strconv.FormatUint(p.Seed, 10)}
+	load := fmt.Sprintf("%dx%d", p.Clients, p.Rounds)
+	if p.Work != 0 {
+		load += "x" + p.Work.String()
+	}
+	words := []string{p.Scheme, p.Fault, string(p.Guard), load, strconv.FormatUint(p.Seed, 10)}
 	for _, i := range p.Faults {
 		words = append(words, i.String())
 	}
@@ -54,10 +59,18 @@ func (p Plan) String() string {
 func ParsePlan(text string) (Plan, error) {
 	words := strings.Fields(text)
 	if len(words) < 5 {
-		return Plan{}, fmt.Errorf("plan %q: want SCHEME FAULT GUARD CLIENTSxROUNDS SEED, then faults", text)
+		return Plan{}, fmt.Errorf("plan %q: want SCHEME FAULT GUARD CLIENTSxROUNDS[xWORK] SEED, then faults", text)
 	}
 	p := Plan{Scheme: words[0], Fault: words[1], Guard: chaos.Guard(words[2])}
 	clients, rounds, _ := strings.Cut(words[3], "x")
+	rounds, work, worked := strings.Cut(rounds, "x")
+	if worked {
+		d, err := time.ParseDuration(work)
+		if err != nil || d < 0 {
+			return Plan{}, fmt.Errorf("plan %q: %q is no time to work", text, work)
+		}
+		p.Work = d
+	}
 	var err1, err2, err3 error
 	p.Clients, err1 = strconv.Atoi(clients)
 	p.Rounds, err2 = strconv.Atoi(rounds)
@@ -72,6 +85,9 @@ func ParsePlan(text string) (Plan, error) {
 		i, err := parseInjection(word)
 		if err != nil {
 			return Plan{}, fmt.Errorf("plan %q: %w", text, err)
+		}
+		if client, err := strconv.Atoi(i.Client); err != nil || client < 1 || client > p.Clients {
+			return Plan{}, fmt.Errorf("plan %q: fault %q: there is no client %s", text, word, i.Client)
 		}
 		p.Faults = append(p.Faults, i)
 	}
@@ -96,7 +112,8 @@ func parseInjection(word string) (Injection, error) {
 	i.Step = n
 	fields := strings.Split(what, ",")
 	i.Fault = fields[0]
-	if _, err := injectionByName(i.Fault); err != nil {
+	kind, err := injectionByName(i.Fault)
+	if err != nil {
 		return i, err
 	}
 	for _, field := range fields[1:] {
@@ -109,6 +126,9 @@ func parseInjection(word string) (Injection, error) {
 			return i, bad
 		}
 	}
+	if kind.onMaster != (i.Node != "") || kind.hasAmount != (i.Amount != 0) {
+		return i, bad
+	}
 	return i, nil
 }
 
@@ -116,6 +136,7 @@ func parseInjection(word string) (Injection, error) {
 func Draw(scheme chaos.Scheme, fault Fault, guard chaos.Guard, seed uint64) Plan {
 	r := rand.New(rand.NewPCG(seed, 1))
 	p := Plan{Scheme: scheme.Name, Fault: fault.Name, Guard: guard, Seed: seed, Clients: 2 + r.IntN(2), Rounds: 1 + r.IntN(2)}
+	p.Work = time.Duration(r.IntN(2)*r.IntN(150)) * time.Millisecond // else two are seldom inside for long enough to meet
 	fault.Draw(&drawing{r, scheme.Masters, &p})
 	return p
 }
@@ -129,7 +150,7 @@ type drawing struct {
 
 // add injects a fault somewhere.
 func (d *drawing) add(fault, node string, amount time.Duration) {
-	const steps = 24 // of an acquire, a section and a release
+	steps := 10 + 3*d.masters // of an acquire, a section and a release
 	d.plan.Faults = append(d.plan.Faults, Injection{
 		Client: strconv.Itoa(1 + d.IntN(d.plan.Clients)), Step: 1 + d.IntN(steps), Fault: fault, Node: node, Amount: amount,
 	})
@@ -138,9 +159,14 @@ func (d *drawing) add(fault, node string, amount time.Duration) {
 // node returns a master that the scheme uses.
 func (d *drawing) node() string { return string(rune('A' + d.IntN(d.masters))) }
 
-// length returns a time between one and three leases, in whole milliseconds.
+// length returns a time between one and three leases, in whole milliseconds; half of them just over one, since that is
+// when the next holder has just come in.
 func (d *drawing) length() time.Duration {
-	return TTL + time.Duration(d.IntN(int(2*TTL/time.Millisecond)))*time.Millisecond
+	most := TTL / 2
+	if d.IntN(2) == 0 {
+		most = 2 * TTL
+	}
+	return TTL + time.Duration(d.IntN(int(most/time.Millisecond)))*time.Millisecond
 }
 
 // separate cuts each client off from up to a minority of the masters, in half of the plans, so that they meet on few.

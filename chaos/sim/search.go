@@ -2,6 +2,7 @@ package sim
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/b6e7cabe/quorumlock/chaos"
 )
@@ -15,10 +16,12 @@ type Finding struct {
 	Corruptions int
 	Refusals    int
 	Starved     int   // runs in which somebody gave up waiting
-	Worst       *Plan // the first that breaks, made short; nil if none does
+	Worst       *Plan // what breaks, made short; nil if nothing does
+	badness     int   // of Worst
 }
 
-// Search plays the plans of the seeds from first, every stride-th, until one breaks or n have been played.
+// Search plays the plans of the seeds from first, every stride-th, until one does damage or n have been played. What
+// breaks in a lesser way is kept in case that nothing worse is found.
 func Search(scheme chaos.Scheme, fault Fault, guard chaos.Guard, first, stride uint64, n int) (f Finding) {
 	var r Runner
 	defer r.Close()
@@ -26,13 +29,34 @@ func Search(scheme chaos.Scheme, fault Fault, guard chaos.Guard, first, stride u
 		plan := Draw(scheme, fault, guard, first+uint64(i)*stride)
 		o := r.Run(scheme, plan, nil)
 		f.count(o)
-		if o.Verdict.Outcome == chaos.Breaks {
-			short := Shrink(scheme, plan)
-			f.Worst = &short
+		if how := badness(o); how > f.badness {
+			f.badness, f.Worst = how, &plan
+		}
+		if f.badness == worst {
 			break
 		}
 	}
+	if f.Worst != nil {
+		short := r.shrink(scheme, *f.Worst, f.badness)
+		f.Worst = &short
+	}
 	return f
+}
+
+// worst is how bad damage at the resource is. Below that there are a lock that nobody gets any more, and two clients
+// inside at once who happen to do no harm.
+const worst = 3
+
+func badness(o Outcome) int {
+	switch v := o.Verdict; {
+	case v.Outcome != chaos.Breaks:
+		return 0
+	case v.Corruptions > 0:
+		return worst
+	case v.Deadlocks > 0:
+		return 2
+	}
+	return 1
 }
 
 func (f *Finding) count(o Outcome) {
@@ -49,35 +73,72 @@ func (f *Finding) count(o Outcome) {
 	}
 }
 
-// Shrink leaves out of a plan that breaks whatever it breaks without: clients, rounds, faults.
-func Shrink(scheme chaos.Scheme, plan Plan) Plan {
-	for smaller := smallerBreak(scheme, plan); smaller != nil; smaller = smallerBreak(scheme, plan) {
+// shrink leaves out of a plan whatever it is as bad without: clients, rounds, faults.
+func (r *Runner) shrink(scheme chaos.Scheme, plan Plan, how int) Plan {
+	for smaller := r.smaller(scheme, plan, how); smaller != nil; smaller = r.smaller(scheme, plan, how) {
 		plan = *smaller
 	}
 	return plan
 }
 
-// smallerBreak returns a plan with one thing less that still breaks, nil if there is none.
-func smallerBreak(scheme chaos.Scheme, plan Plan) *Plan {
-	var candidates []Plan
-	if plan.Clients > 2 {
+// smaller returns a plan with one thing less that is as bad, nil if there is none.
+func (r *Runner) smaller(scheme chaos.Scheme, plan Plan, how int) *Plan {
+	for i := range plan.Faults {
 		p := plan
-		p.Clients--
-		candidates = append(candidates, p)
+		p.Faults = slices.Delete(slices.Clone(plan.Faults), i, i+1)
+		if badness(r.Run(scheme, p, nil)) >= how {
+			return &p
+		}
+	}
+	if plan.Work > 0 {
+		p := plan
+		p.Work = 0
+		if found := r.near(scheme, p, how); found != nil {
+			return found
+		}
 	}
 	if plan.Rounds > 1 {
 		p := plan
 		p.Rounds--
-		candidates = append(candidates, p)
+		if found := r.near(scheme, p, how); found != nil {
+			return found
+		}
 	}
-	for i := range plan.Faults {
+	if plan.Clients > 2 {
 		p := plan
-		p.Faults = slices.Delete(slices.Clone(plan.Faults), i, i+1)
-		candidates = append(candidates, p)
+		p.Clients--
+		p.Faults = slices.Clone(plan.Faults)
+		for i := range p.Faults {
+			if p.Faults[i].Client == strconv.Itoa(plan.Clients) {
+				p.Faults[i].Client = "1"
+			}
+		}
+		return r.near(scheme, p, how)
 	}
-	for _, p := range candidates {
-		if Run(scheme, p, nil).Verdict.Outcome == chaos.Breaks {
-			return &p
+	return nil
+}
+
+// near looks for a plan that is as bad among those like the given one: with less to do in it, everything happens
+// earlier, and with other delays.
+func (r *Runner) near(scheme chaos.Scheme, plan Plan, how int) *Plan {
+	const seeds = 8
+	last := 0
+	for _, f := range plan.Faults {
+		last = max(last, f.Step)
+	}
+	for seed := range uint64(seeds) {
+		for earlier := range max(last, 1) {
+			p := plan
+			if seed > 0 {
+				p.Seed = seed - 1
+			}
+			p.Faults = slices.Clone(plan.Faults)
+			for i := range p.Faults {
+				p.Faults[i].Step = max(p.Faults[i].Step-earlier, 1)
+			}
+			if badness(r.Run(scheme, p, nil)) >= how {
+				return &p
+			}
 		}
 	}
 	return nil

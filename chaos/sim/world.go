@@ -11,8 +11,8 @@ import (
 const (
 	TTL        = 400 * time.Millisecond // the lease
 	retryPause = 20 * time.Millisecond  // between two attempts of a client, and up to as much again
-	enough     = 30 * TTL               // how long a client tries to acquire
-	horizon    = 100 * TTL              // the end of the world
+	enough     = 50 * TTL               // how long a client tries to acquire
+	horizon    = 200 * TTL              // the end of the world
 )
 
 const (

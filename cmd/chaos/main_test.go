@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -36,6 +37,12 @@ func TestWrongCallsEndWithTheHarnessOwnStatus(t *testing.T) {
 		{"run", "argument"},
 		{"report", file},
 		{"report", file + "-that-is-not-there"},
+		{"search", "--schedules", "0"},
+		{"search", "--shard", "2/2"},
+		{"search", "--shard", "x"},
+		{"search", "--fault", "no-such-thing"},
+		{"replay", "no such plan"},
+		{"merge"},
 		{"no-such-command"},
 	} {
 		if got := run(args); got != failed {
@@ -49,6 +56,38 @@ func TestHelpAndListEndWithZero(t *testing.T) {
 		if got := run(args); got != asExpected {
 			t.Errorf("chaos %s: exit status %d", strings.Join(args, " "), got)
 		}
+	}
+}
+
+func TestShardsMergeIntoTheWholeSearch(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name string) string { return filepath.Join(dir, name) }
+	args := []string{"--scheme", "redlock", "--fault", "client-pause", "--schedules", "40"}
+	search := func(out string, more ...string) {
+		t.Helper()
+		if got := run(slices.Concat([]string{"search", "--out", file(out)}, args, more)); got == failed {
+			t.Fatalf("search %v: exit status %d", more, got)
+		}
+	}
+	search("0", "--shard", "0/2", "--guard", "all")
+	search("1", "--shard", "1/2", "--guard", "all")
+	if got := run([]string{"merge", file("0"), file("1"), "--out", file("merged")}); got != asExpected {
+		t.Errorf("merge: exit status %d", got)
+	}
+	merged, err := report.Load(file("merged"))
+	if err != nil || len(merged.Cells) != 1 || merged.Cells[0].Runs != 80 {
+		t.Errorf("merged: %+v, %v", merged.Cells, err)
+	}
+}
+
+func TestReplayTellsThePlansStory(t *testing.T) {
+	plan := "redlock client-pause none 2x1 4 1@7:pause,913ms"
+	var said bytes.Buffer
+	cmd := replayCommand()
+	cmd.SetArgs([]string{plan})
+	cmd.SetOut(&said)
+	if err := cmd.Execute(); err != nil || !strings.Contains(said.String(), "a lost update") {
+		t.Errorf("%v\n%s", err, &said)
 	}
 }
 

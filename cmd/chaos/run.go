@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"time"
 
@@ -24,16 +23,18 @@ import (
 // selection is what the flags of run ask for. Empty means all.
 type selection struct {
 	nodes, scenario, scheme, guard, out string
+	schedules                           int // of the search that comes first; 0 for none
 }
 
 func runCommand() *cobra.Command {
 	var sel selection
 	cmd := &cobra.Command{
 		Use:   "run",
-		Short: "Play the scenarios on servers of its own",
-		Long: `Play the scenarios: each for every scheme that it is about, under every guard, on servers and client
-processes that are started for that run and ended after it. The steps are printed as they happen, then
-the matrix; results.json is written into the folder given with --out.`,
+		Short: "Search the simulation for breaks, then play the scenarios on servers of its own",
+		Long: `Search the simulation for breaks (see chaos search), unless one scenario is asked for. Then play the
+scenarios: each for every scheme that it is about, under every guard, on servers and client processes that
+are started for that run and ended after it. The steps are printed as they happen, then the matrix;
+results.json is written into the folder given with --out.`,
 		Example: `  chaos run
   chaos run --scenario gc-pause
   chaos run --nodes process --scenario clock-jump --scheme redlock --guard none`,
@@ -47,6 +48,7 @@ the matrix; results.json is written into the folder given with --out.`,
 	f.StringVar(&sel.scenario, "scenario", "", "only this one (see chaos list)")
 	f.StringVar(&sel.scheme, "scheme", "", "only this one (see chaos list)")
 	f.StringVar(&sel.guard, "guard", "", "only this one: none, writes, all")
+	f.IntVar(&sel.schedules, "schedules", defaultSchedules, "how many schedules to search for each cell; 0 for no search")
 	f.StringVar(&sel.out, "out", "out", "the folder for results.json")
 	return cmd
 }
@@ -113,16 +115,25 @@ func play(ctx context.Context, w io.Writer, sel selection) (err error) {
 	if kind == live.Embedded {
 		fmt.Fprintln(w, "NOT USED: real redis-servers. What follows was played on stand-ins in this process; install redis-server for the real thing.")
 	}
-	started := time.Now()
-	version, _, _ := strings.Cut(reason, " at ")
-	results := report.Results{Meta: report.Meta{
-		Commit: commit(), Go: runtime.Version(), Redis: version, Nodes: kind.String(),
-		CPUs: runtime.NumCPU(), Started: started.UTC().Truncate(time.Second),
-	}}
+	results := report.Results{Meta: meta()}
+	results.Meta.Nodes = kind.String()
+	results.Meta.Redis, _, _ = strings.Cut(reason, " at ")
 	defer func() {
-		results.Meta.DurationS = time.Since(started).Round(time.Millisecond).Seconds()
+		results.Meta.DurationS = time.Since(results.Meta.Started).Round(time.Millisecond).Seconds()
 		err = conclude(w, results, len(runs), filepath.Join(sel.out, "results.json"), err)
 	}()
+	if sel.scenario == "" && sel.schedules > 0 {
+		h := hunt{scheme: sel.scheme, guard: sel.guard, schedules: sel.schedules, shard: "0/1"}
+		cells, err := h.cells()
+		if err != nil {
+			return err
+		}
+		found, err := h.search(ctx, w, cells)
+		results.Cells = found.Cells
+		if err := errors.Join(err, found.SearchMatrix(w)); err != nil {
+			return err
+		}
+	}
 	for i, r := range runs {
 		r.Kind, r.Dir = kind, dir
 		cell, err := playOne(ctx, w, r, fmt.Sprintf("%d/%d", i+1, len(runs)))
@@ -172,22 +183,21 @@ func playOne(ctx context.Context, w io.Writer, r live.Run, count string) (report
 
 // conclude prints the matrix, saves the results, and returns the status to end with.
 func conclude(w io.Writer, results report.Results, planned int, path string, err error) error {
-	fmt.Fprintln(w)
+	live := results.In("live")
+	if len(live.Cells) > 0 {
+		fmt.Fprintln(w)
+		err = errors.Join(err, live.Matrix(w))
+	}
 	if len(results.Cells) > 0 {
-		err = errors.Join(err, results.Matrix(w), results.Save(path))
+		err = errors.Join(err, results.Save(path))
 	}
 	if err != nil {
-		fmt.Fprintf(w, "\n%d of %d cells were played before the harness had to stop\n", len(results.Cells), planned)
+		fmt.Fprintf(w, "\n%d of %d cells were played before the harness had to stop\n", len(live.Cells), planned)
 		return err
 	}
-	fmt.Fprintf(w, "\n%d cells in %.0f s; results in %s\n", planned, results.Meta.DurationS, path)
-	for _, c := range results.Unexpected() {
-		fmt.Fprintf(w, "%s %s, expected %s; again: %s\n", c.Fault, c.Verdict, c.Expected, c.Replay)
-	}
-	if code := results.Exit(); code != asExpected {
-		return status(code)
-	}
-	return nil
+	fmt.Fprintf(w, "\n%d cells played, %d searched, in %.0f s; results in %s\n",
+		planned, len(results.Cells)-planned, results.Meta.DurationS, path)
+	return exitWith(w, results)
 }
 
 // commit names the state of the project that this was built from, as far as git is there to tell.

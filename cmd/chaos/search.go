@@ -133,7 +133,7 @@ func cellOf(c sim.Cell, f sim.Finding) report.Cell {
 		World: "sim", Scheme: c.Scheme.Name, Fault: c.Fault.Name, Guard: c.Guard, Workload: "counter",
 		Runs: f.Runs, Overlaps: f.Overlaps, Corruptions: f.Corruptions, Refusals: f.Refusals,
 		Reached: f.Reached, Available: f.Runs - f.Starved, Expected: c.Expected, Verdict: f.Outcome(),
-		Replay: fmt.Sprintf("chaos search --scheme %s --fault %s --guard %s", c.Scheme.Name, c.Fault.Name, c.Guard),
+		Replay: fmt.Sprintf("make search SCHEME=%s FAULT=%s GUARD=%s", c.Scheme.Name, c.Fault.Name, c.Guard),
 	}
 	if f.Worst != nil {
 		cell.Seed, cell.Replay = f.Worst.Seed, f.Worst.Replay()
@@ -143,7 +143,7 @@ func cellOf(c sim.Cell, f sim.Finding) report.Cell {
 
 // meta describes this run.
 func meta() report.Meta {
-	return report.Meta{Commit: commit(), Go: runtime.Version(), CPUs: runtime.NumCPU(), Started: time.Now().UTC()}
+	return report.Meta{Commit: commit(), Go: runtime.Version(), CPUs: runtime.NumCPU(), Started: time.Now().UTC().Truncate(time.Millisecond)}
 }
 
 // concludeSearch prints the matrix, saves the results, and returns the status to end with.

@@ -11,10 +11,12 @@
 -- (the counter is above the number), the counter a decimal string. Numbers cross the border as strings
 -- and stay below 2^53, since a Lua number is a double and larger ones would lose digits.
 
--- The counter's value, 0 if there is none, nil if the key holds something that is not a counter.
+-- The counter's value, 0 if there is none, nil if the key holds something that is not a counter. Digits alone are:
+-- tonumber also takes ' 1', '0x10' and '1e3', which no script has written, and not every server's Lua takes the same.
 local function counter()
-  local n = tonumber(redis.call('GET', KEYS[2]) or '0')
-  if n and n >= 0 and n < 2 ^ 53 and n == math.floor(n) then return n end
+  local text = redis.call('GET', KEYS[2]) or '0'
+  local n = string.find(text, '^%d+$') and tonumber(text)
+  if n and n < 2 ^ 53 then return n end
   return nil
 end
 
