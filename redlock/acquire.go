@@ -59,6 +59,9 @@ func (c *Client) attempt(ctx, parent context.Context, name string, s settings) (
 	if ctx.Err() != nil {
 		return nil, contextError(ctx, "acquire", name)
 	}
+	if c.life.Err() != nil {
+		return nil, invalid("the client is closed")
+	}
 	value, err := newValue(s.random)
 	if err != nil {
 		return nil, err
@@ -97,7 +100,7 @@ func (c *Client) ask(ctx context.Context, cmd Command, s settings) *vote {
 	for reply := range c.masters.Send(ctx, cmd) {
 		first := v.held == 0
 		v.add(reply)
-		if v.Decided() {
+		if v.Won() || v.Lost() && v.explained() {
 			break
 		}
 		if first && v.held > 0 {

@@ -155,8 +155,9 @@ func (s settings) apply(opts []Option, forClient bool, n int) (settings, error) 
 		opt.set(&s)
 	}
 	s.ttl = s.ttl.Truncate(time.Millisecond)
+	err := s.check(n) // before a retention of less than 1 ms becomes 0, which means for ever
 	s.retention = s.retention.Truncate(time.Millisecond)
-	return s, s.check(n)
+	return s, err
 }
 
 func (s settings) check(n int) error {
@@ -179,9 +180,9 @@ func (s settings) check(n int) error {
 		return invalid("auto-extend limit %v is below the TTL %v", s.extendLimit, s.ttl)
 	case s.retention != 0 && s.retention < 2*s.ttl:
 		return invalid("fence retention %v is below twice the TTL %v", s.retention, s.ttl)
-	case s.clock == nil:
+	case isNil(s.clock):
 		return invalid("the clock is nil")
-	case s.random == nil:
+	case isNil(s.random):
 		return invalid("the source of randomness is nil")
 	case s.trace == nil:
 		return invalid("the trace is nil")

@@ -46,7 +46,7 @@ func New(masters []redis.UniversalClient, opts ...Option) (*Client, error) {
 
 // NewOver returns a client over any [Masters]: a simulation's, a test's. It fails with ErrInvalid.
 func NewOver(masters Masters, opts ...Option) (*Client, error) {
-	if masters == nil {
+	if isNil(masters) {
 		return nil, invalid("the masters are nil")
 	}
 	if masters.Len() == 0 {
@@ -88,7 +88,7 @@ func (c *Client) Do(ctx context.Context, name string, f func(ctx context.Context
 	}
 	defer l.Release(context.WithoutCancel(ctx))
 	err = f(l.Context(), l)
-	if lost := l.Err(); lost != nil {
+	if lost := l.Err(); lost != nil && !errors.Is(lost, ErrReleased) {
 		return errors.Join(err, lost)
 	}
 	return err

@@ -21,6 +21,9 @@ func (l *Lock) Release(ctx context.Context) error {
 		return invalid("the context is nil")
 	}
 	h := l.hold
+	if ctx.Value(holdKey{h.client, l.Name()}) == h {
+		ctx = context.WithoutCancel(ctx) // the lock's own context: it ends right here
+	}
 	h.mu.Lock()
 	switch {
 	case l.released || h.released:

@@ -151,7 +151,8 @@ func (n *node) drain() {
 //
 // A master that does not know a script answers NOSCRIPT for each command of it. From the first such command on, the
 // rest of the batch is sent again with the scripts' text: all of it, since a release that was carried out must still come
-// after the acquire that was not. All commands may be carried out twice; the first answer is the one that counts.
+// after the acquire that was not. So commands may be carried out twice: a yes counts whichever answer it is, otherwise the
+// second does, since an acquire that was refused before that release may be granted after it.
 func (n *node) exchange(batch []*request) {
 	last := batch[0].deadline
 	for _, r := range batch {
@@ -166,7 +167,7 @@ func (n *node) exchange(batch []*request) {
 	for i, reply := range replies {
 		if reply.Err != nil && redis.HasErrorPrefix(reply.Err, "NOSCRIPT") {
 			for j, again := range n.pipeline(ctx, batch[i:], true) {
-				if first := &replies[i+j]; first.Err != nil {
+				if first := &replies[i+j]; first.Err != nil || first.Status != Done {
 					*first = again
 				}
 			}
@@ -254,10 +255,11 @@ func nameOf(i int, client redis.UniversalClient) string {
 	return fmt.Sprintf("master %d", i+1)
 }
 
-func isNil(client redis.UniversalClient) bool {
-	if client == nil {
+// isNil reports whether v is nil, or a nil pointer in an interface.
+func isNil(v any) bool {
+	if v == nil {
 		return true
 	}
-	v := reflect.ValueOf(client)
-	return v.Kind() == reflect.Pointer && v.IsNil()
+	p := reflect.ValueOf(v)
+	return p.Kind() == reflect.Pointer && p.IsNil()
 }

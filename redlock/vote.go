@@ -70,6 +70,12 @@ func (v *vote) add(r Reply) {
 // unreachable reports whether the masters that failed put a quorum out of reach by themselves.
 func (v *vote) unreachable() bool { return v.failed > len(v.replies)-v.need }
 
+// explained reports whether it is known which: a quorum has answered, or none can any more. Until then a lost vote
+// might be the work of another holder or of an outage.
+func (v *vote) explained() bool {
+	return v.unreachable() || len(v.replies)-v.Pending()-v.failed >= v.need
+}
+
 // reason says why a master did not grant; nil if it did.
 func (v *vote) reason(node int) error {
 	var why error

@@ -47,7 +47,7 @@ func TestModelAnswersAsAnEmbeddedNodeDoes(t *testing.T) {
 func conform(t *testing.T, kind live.Kind, v vocabulary) {
 	pair := newTwins(t, kind)
 	t.Run("in every state", func(t *testing.T) { pair.inEveryState(t, v.texts) })
-	t.Run("in every order", func(t *testing.T) {
+	t.Run("in any order", func(t *testing.T) {
 		rapid.Check(t, func(t *rapid.T) { pair.inAnyOrder(t, v) })
 	})
 }
