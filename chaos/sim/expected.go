@@ -31,7 +31,7 @@ func Expected(scheme, fault string, guard chaos.Guard) chaos.Outcome {
 // One letter for each guard, none, writes, all: B breaks, . holds. Guards save only schemes with tokens, single and
 // redlock; and single's token only while its one counter is not forgotten. Some that are less plain:
 //   - setnx never expires, so no pause can end its lease; whoever dies holding it, or loses the reply to it, blocks it for ever.
-//   - single-watchdog holds a late write, because it goes on extending; a paused watchdog does not.
+//   - single-watchdog holds a late write and a slow clock, because it goes on extending; a paused watchdog does not.
 //   - redlock-naive asks one master after the other, and waits for those that are silent: where each client is cut off from
 //     two masters, as in the faults of masters, two clients can keep each other out for as long as one cares to watch.
 //   - redlock breaks without a guard where a lease ends under a sleeping holder, and where a master that two majorities
@@ -42,6 +42,7 @@ none                  BBB          ...    ...           ...        ...          
 client-pause          BBB          ...    BBB           BBB        BBB           BB.     BB.              BBB            BB.      BB.
 client-crash          BBB          BBB    BBB           ...        ...           ...     ...              ...            ...      ...
 client-clock-back     BBB          ...    BBB           BBB        BBB           BB.     BB.              BBB            BB.      BB.
+client-slow-clock     BBB          ...    BBB           BBB        BBB           BB.     ...              BBB            BB.      BB.
 late-write            BBB          ...    BBB           BBB        BBB           BB.     ...              BBB            BB.      BB.
 late-packets          BBB          ...    BBB           BBB        BBB           BB.     BB.              ...            ...      BB.
 lost-packets          BBB          BBB    BBB           ...        ...           ...     ...              ...            ...      ...

@@ -29,6 +29,10 @@ func Faults() []Fault {
 			d.plan.Faults[last].Client = d.plan.Faults[last-1].Client
 			d.plan.Faults[last].Step = d.plan.Faults[last-1].Step
 		}},
+		{"client-slow-clock", "a client's clocks run at half speed, and its work takes most of a lease", func(d *drawing) {
+			d.plan.Work = TTL * 3 / 4
+			d.add("slow", "", 0)
+		}},
 		{"late-write", "a write is held up on its way to the resource", func(d *drawing) { d.add("late-write", "", d.length()) }},
 		{"late-packets", "requests and replies are held up", func(d *drawing) {
 			for range 1 + d.IntN(5) {
@@ -102,6 +106,10 @@ func injections() []injection {
 		{"client-clock", false, true, func(_ *World, c *client, _ *node, d time.Duration) string {
 			c.clock.offset += d
 			return fmt.Sprintf("its wall clock steps by %v", d)
+		}},
+		{"slow", false, false, func(_ *World, c *client, _ *node, _ time.Duration) string {
+			c.clock.setRate(0.5)
+			return "its clocks run at half speed from here on"
 		}},
 		{"clock", true, true, func(_ *World, _ *client, n *node, d time.Duration) string {
 			n.offset += d

@@ -72,7 +72,7 @@ type process struct {
 	next   func() (struct{}, bool)
 	stop   func()
 	yield  func(struct{}) bool
-	ctx    context.Context // ends the wait early; may be nil
+	ctx    context.Context // ends the wait early; nil when it has
 	wakes  int             // counts the waits, so that a late wake-up is known as such
 	parked bool
 	ended  bool // the wait is over because nothing is to come any more
@@ -285,7 +285,7 @@ func (k *kernel) stall() bool {
 		return !k.running.host.crashed && !k.over
 	}
 	k.wakeSoon(k.running, k.running.wakes)
-	return k.park(nil)
+	return k.park(context.Background())
 }
 
 // crash ends a host for good. Its processes are ended as soon as none of them runs.

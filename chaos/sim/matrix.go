@@ -99,6 +99,9 @@ func (c Cell) search(ctx context.Context, b Budget, progress *Progress) Finding 
 		seed += slice * shards
 		progress.Schedules.Add(int64(f.Runs))
 		sum.add(f)
+		if sum.badness > 0 {
+			left = min(left, 2*slice) // something worse may be near
+		}
 	}
 	return sum
 }
