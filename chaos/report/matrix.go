@@ -92,79 +92,107 @@ func (r Results) In(world string) Results {
 // letters are the verdicts in the search matrix.
 var letters = map[chaos.Outcome]string{chaos.Holds: ".", chaos.Breaks: "B", chaos.Unreached: "?"}
 
-// SearchMatrix prints a line for each kind of fault, and a column for each scheme with a letter for each guard.
-func (r Results) SearchMatrix(w io.Writer) error {
-	var faults, schemes []string
+// legend explains the letters.
+const legend = "One letter for each guard, none, writes, all: B breaks, . holds, ? not reached; ! marks what was not expected."
+
+// searchTable has a row for each kind of fault, and a column for each scheme with a letter for each guard.
+func (r Results) searchTable() [][]string {
+	head := []string{"FAULT"}
+	var faults []string
 	cells := map[[3]string]Cell{}
 	for _, c := range r.Cells {
 		if !slices.Contains(faults, c.Fault) {
 			faults = append(faults, c.Fault)
 		}
-		if !slices.Contains(schemes, c.Scheme) {
-			schemes = append(schemes, c.Scheme)
+		if !slices.Contains(head[1:], c.Scheme) {
+			head = append(head, c.Scheme)
 		}
 		cells[[3]string{c.Fault, c.Scheme, string(c.Guard)}] = c
 	}
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(table, "FAULT\t%s\n", strings.Join(schemes, "\t"))
+	table := [][]string{head}
 	for _, fault := range faults {
-		fmt.Fprint(table, fault)
-		for _, scheme := range schemes {
+		row := []string{fault}
+		for _, scheme := range head[1:] {
 			text := ""
 			for _, guard := range chaos.Guards() {
-				c, ok := cells[[3]string{fault, scheme, string(guard)}]
-				switch {
-				case !ok:
-					text += " "
-				case c.Verdict != c.Expected:
-					text += letters[c.Verdict] + "!"
-				default:
+				if c, ok := cells[[3]string{fault, scheme, string(guard)}]; ok {
 					text += letters[c.Verdict]
+					if c.Verdict != c.Expected {
+						text += "!"
+					}
 				}
 			}
-			fmt.Fprint(table, "\t"+text)
+			row = append(row, text)
 		}
-		fmt.Fprintln(table)
+		table = append(table, row)
+	}
+	return table
+}
+
+// SearchMatrix prints the table of the search.
+func (r Results) SearchMatrix(w io.Writer) error {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, row := range r.searchTable() {
+		fmt.Fprintln(table, strings.Join(row, "\t"))
 	}
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintln(w, "One letter for each guard, none, writes, all: B breaks, . holds, ? not reached; ! marks what was not expected.")
+	_, err := fmt.Fprintln(w, legend)
 	return err
+}
+
+// markdown is a row of a table, with what else it takes after the first.
+func markdown(table [][]string) string {
+	var b strings.Builder
+	for i, row := range table {
+		b.WriteString("| " + strings.Join(row, " | ") + " |\n")
+		if i == 0 {
+			b.WriteString(strings.Repeat("| --- ", len(row)) + "|\n")
+		}
+	}
+	return b.String()
 }
 
 // Markdown prints RESULTS.md.
 func (r Results) Markdown(w io.Writer) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, `# Results
-
-Made by `+"`make results`"+` from one run of `+"`make chaos`"+`: commit %s, %s, %s (%s nodes), %d CPUs, %s, %.0f s.
-Every cell is a run on servers and client processes of its own, and can be done again by
-`+"`make chaos NODES=%s SCENARIO=… SCHEME=… GUARD=…`"+`.
-
-"breaks": the resource was damaged, or, where no guard is in place, two clients were inside at once. "holds": neither.
-"inside twice": a client came into the critical section while another was in it. "damaged": accepted writes that
-overwrote what their writer had not read, or that carried a token below one already seen. "refused": operations that the
-guard turned away.
-
-`, r.Meta.Commit, r.Meta.Go, r.Meta.Redis, r.Meta.Nodes, r.Meta.CPUs, r.Meta.Started.UTC().Format("2006-01-02"),
-		r.Meta.DurationS, r.Meta.Nodes)
-	b.WriteString("| scenario | scheme |")
-	for _, g := range chaos.Guards() {
-		fmt.Fprintf(&b, " guard `%s` |", g)
+	live, search := r.In("live"), r.In("sim")
+	runs := 0
+	for _, c := range search.Cells {
+		runs += c.Runs
 	}
-	b.WriteString("\n| --- | --- |" + strings.Repeat(" --- |", len(chaos.Guards())) + "\n")
-	for _, row := range r.rows() {
-		fmt.Fprintf(&b, "| %s | %s |", row.fault, row.scheme)
+	table := [][]string{{"scenario", "scheme"}}
+	for _, g := range chaos.Guards() {
+		table[0] = append(table[0], fmt.Sprintf("guard `%s`", g))
+	}
+	for _, row := range live.rows() {
+		line := []string{row.fault, row.scheme}
 		for _, g := range chaos.Guards() {
 			text := ""
 			if c, ok := row.cells[g]; ok {
 				text = c.says()
 			}
-			fmt.Fprintf(&b, " %s |", text)
+			line = append(line, text)
 		}
-		b.WriteString("\n")
+		table = append(table, line)
 	}
-	_, err := io.WriteString(w, b.String())
+	_, err := fmt.Fprintf(w, `# Results
+
+Made by `+"`make results`"+` from one run of `+"`make chaos`"+`: commit %s, %s, %s (%s nodes), %d CPUs, %s, %.0f s. docs/harness.md explains the
+tables. A cell that holds says that this run of it held.
+
+## Scenarios on real servers and processes
+
+Again: `+"`make chaos NODES=%s SCENARIO=… SCHEME=… GUARD=…`"+`
+
+%s
+## Search in the simulation
+
+%d schedules. %s
+
+%s
+Again: `+"`make search SCHEME=… FAULT=… GUARD=…`"+`, and the story of what broke with `+"`make replay PLAN='…'`"+`, as out/results.json has it.
+`, r.Meta.Commit, r.Meta.Go, r.Meta.Redis, r.Meta.Nodes, r.Meta.CPUs, r.Meta.Started.UTC().Format("2006-01-02"), r.Meta.DurationS,
+		r.Meta.Nodes, markdown(table), runs, legend, markdown(search.searchTable()))
 	return err
 }

@@ -34,7 +34,7 @@ func BenchmarkSchedules(b *testing.B) {
 		sum := 0
 		for seed := uint64(0); pb.Next(); seed++ {
 			plan := Draw(scheme, fault, chaos.GuardAll, seed)
-			plan.Clients, plan.Rounds = 3, 1
+			plan.Clients, plan.Rounds, plan.Work = 3, 1, 0
 			sum += r.Run(scheme, plan, nil).Events
 		}
 		events <- sum
