@@ -1,0 +1,5 @@
+//go:build !race
+
+package adversary
+
+const usualSchedules = 100_000
