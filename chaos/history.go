@@ -71,10 +71,6 @@ func (e Event) String() string {
 		}
 	case Refused:
 		what = "is REFUSED by the resource: " + e.Text
-	case Began:
-		what = e.Text
-	case Ended:
-		what = e.Text
 	default:
 		what = e.Text
 	}

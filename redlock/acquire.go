@@ -24,14 +24,14 @@ func (c *Client) acquire(ctx context.Context, name string, opts []Option, how ho
 	if err != nil {
 		return nil, err
 	}
-	if s.reentrant {
-		if l, err := c.reenter(ctx, name); l != nil || err != nil {
-			return l, err
-		}
-	}
 	parent := ctx
 	if !how.bound {
 		parent = context.WithoutCancel(ctx)
+	}
+	if s.reentrant {
+		if l, err := c.reenter(parent, name); l != nil || err != nil {
+			return l, err
+		}
 	}
 	var last error
 	for attempt := 0; ; attempt++ {
@@ -60,7 +60,7 @@ func (c *Client) attempt(ctx, parent context.Context, name string, s settings) (
 		return nil, contextError(ctx, "acquire", name)
 	}
 	if c.life.Err() != nil {
-		return nil, invalid("the client is closed")
+		return nil, errClosed
 	}
 	value, err := newValue(s.random)
 	if err != nil {
@@ -76,10 +76,14 @@ func (c *Client) attempt(ctx, parent context.Context, name string, s settings) (
 	if err == nil {
 		cmd.Token = token
 		l := newLock(c, parent, cmd, start, s)
-		if l.hold.arm() {
+		switch {
+		case c.life.Err() != nil:
+			err = errClosed
+		case l.hold.arm():
 			return l, nil
+		default:
+			err = grants.fail(ErrExpired)
 		}
-		err = grants.fail(ErrExpired)
 	}
 	c.undo(ctx, cmd, start, grants, s)
 	if f := s.trace.Refused; f != nil {
@@ -89,23 +93,22 @@ func (c *Client) attempt(ctx, parent context.Context, name string, s settings) (
 }
 
 // ask puts one question to all masters and counts until the outcome is known; it never waits for the slowest. And once a
-// rival is met it does not wait long for a silent one: two clients that share the masters two to two, while the fifth
+// quorum has answered, a rival among it, it does not wait long for the silent ones: two clients that share the masters two to two, while the fifth
 // is silent, would each sit on their grants for a node timeout and meet the other's at every attempt. ("Distributed locks
 // with Redis", "Retry on failure": who fails to get the majority should release as soon as possible.)
 func (c *Client) ask(ctx context.Context, cmd Command, s settings) *vote {
 	ctx, giveUp := context.WithCancel(ctx)
 	defer giveUp()
 	v := c.newVote(cmd, s)
-	start := s.clock.Now()
+	start, patient := s.clock.Now(), true
 	for reply := range c.masters.Send(ctx, cmd) {
-		first := v.held == 0
 		v.add(reply)
-		if v.Won() || v.Lost() && v.explained() {
+		if v.settled() {
 			break
 		}
-		if first && v.held > 0 {
-			grace := max(minNodeTimeout, 3*c.since(start))
-			defer s.clock.AfterFunc(grace, giveUp)()
+		if patient && v.held > 0 && v.answered() >= v.need {
+			patient = false
+			defer s.clock.AfterFunc(max(minNodeTimeout, 3*c.since(start)), giveUp)()
 		}
 	}
 	return v
@@ -118,7 +121,7 @@ func (c *Client) ask(ctx context.Context, cmd Command, s settings) *vote {
 // for A, or was confirmed there while the lock still held A's value, that is before B; so B's count there, and with it
 // B's token, is larger than A's.
 func (c *Client) settle(ctx context.Context, cmd Command, start clock.Reading, grants *vote, s settings) (Token, error) {
-	if err := c.passed(ctx, cmd, grants); err != nil {
+	if err := grants.passed(ctx); err != nil {
 		return 0, err
 	}
 	if c.since(start) >= s.lease() {
@@ -140,24 +143,9 @@ func (c *Client) settle(ctx context.Context, cmd Command, start clock.Reading, g
 		case confirmed.top > token && ctx.Err() == nil:
 			token = confirmed.top
 		default:
-			return 0, c.passed(ctx, cmd, confirmed)
+			return 0, confirmed.passed(ctx)
 		}
 	}
-}
-
-// passed returns nil if the vote was won, else the error that describes how it was not.
-func (c *Client) passed(ctx context.Context, cmd Command, v *vote) error {
-	switch {
-	case v.Won():
-		return nil
-	case ctx.Err() != nil:
-		return contextError(ctx, "acquire", cmd.Name)
-	case v.held > 0 && !v.unreachable():
-		return v.fail(ErrHeld)
-	case v.gone > 0 && !v.unreachable():
-		return v.fail(ErrExpired)
-	}
-	return v.fail(ErrNoQuorum)
 }
 
 // newValue returns 20 random bytes, in hexadecimal so that they can be read with redis-cli.

@@ -131,11 +131,23 @@ func (n *node) examine(ctx context.Context, s settings) MasterHealth {
 			m.warn("its clock is %v off ours", m.ClockOffset.Round(time.Millisecond))
 		}
 	}
-	m.readInfo(n.client.Info(ctx, "server", "replication").Result())
-	m.readConfig(ctx, n.client)
-	m.tryScript(ctx, n.client)
+	for _, question := range []func(context.Context, redis.UniversalClient) error{m.readInfo, m.readConfig, m.tryScript} {
+		if err := question(ctx, n.client); err != nil {
+			if !isAnswer(err) { // it was lost meanwhile
+				m.Reachable, m.Errors = false, []error{err}
+				return m
+			}
+			m.Errors = append(m.Errors, err)
+		}
+	}
 	m.judge(s)
 	return m
+}
+
+// isAnswer reports whether an error is what a server said, and not that it did not, or not yet.
+func isAnswer(err error) bool {
+	var answer redis.Error
+	return errors.As(err, &answer) && !redis.HasErrorPrefix(answer, "LOADING")
 }
 
 // refused notes that the server does not allow a question; it reports whether that was the error.
@@ -151,12 +163,13 @@ func (m *MasterHealth) warn(format string, args ...any) {
 	m.Warnings = append(m.Warnings, fmt.Sprintf(format, args...))
 }
 
-func (m *MasterHealth) readInfo(text string, err error) {
+func (m *MasterHealth) readInfo(ctx context.Context, client redis.UniversalClient) error {
+	text, err := client.Info(ctx).Result() // all sections: before 7.0 it took one name or none
 	if err != nil {
-		if !m.refused(err, "INFO") {
-			m.Errors = append(m.Errors, fmt.Errorf("INFO: %w", err))
+		if m.refused(err, "INFO") {
+			return nil
 		}
-		return
+		return fmt.Errorf("INFO: %w", err)
 	}
 	for line := range strings.Lines(text) {
 		key, value, _ := strings.Cut(strings.TrimSpace(line), ":")
@@ -176,9 +189,10 @@ func (m *MasterHealth) readInfo(text string, err error) {
 			m.Uptime = time.Duration(seconds) * time.Second
 		}
 	}
+	return nil
 }
 
-func (m *MasterHealth) readConfig(ctx context.Context, client redis.UniversalClient) {
+func (m *MasterHealth) readConfig(ctx context.Context, client redis.UniversalClient) error {
 	for _, setting := range []struct {
 		name string
 		into *string
@@ -189,28 +203,30 @@ func (m *MasterHealth) readConfig(ctx context.Context, client redis.UniversalCli
 	} {
 		values, err := client.ConfigGet(ctx, setting.name).Result()
 		if err != nil {
-			if !m.refused(err, "CONFIG GET") {
-				m.Errors = append(m.Errors, fmt.Errorf("CONFIG GET %s: %w", setting.name, err))
+			if m.refused(err, "CONFIG GET") {
+				return nil
 			}
-			return
+			return fmt.Errorf("CONFIG GET %s: %w", setting.name, err)
 		}
 		*setting.into = values[setting.name]
 	}
+	return nil
 }
 
 // tryScript runs a script that reads the keys of a lock that nobody holds, since without that right no lock works.
-func (m *MasterHealth) tryScript(ctx context.Context, client redis.UniversalClient) {
+func (m *MasterHealth) tryScript(ctx context.Context, client redis.UniversalClient) error {
 	probe := Command{Op: OpRelease, Name: "quorumlock:check", Value: "nobody"}
 	call := slices.Concat([]any{"EVAL", scripts[probe.Op].text}, probe.call()[2:])
 	err := client.Do(ctx, call...).Err()
 	switch {
 	case err == nil:
+		return nil
 	case redis.HasErrorPrefix(err, "NOPERM"):
 		// The probe's name may be outside the keys that the user was given; the locks' own names need not be.
 		m.warn("a script may not be run on the key %q: %v", probe.Name, err)
-	default:
-		m.Errors = append(m.Errors, fmt.Errorf("a script cannot be run: %w", err))
+		return nil
 	}
+	return fmt.Errorf("a script cannot be run: %w", err)
 }
 
 // judge draws the conclusions.

@@ -41,8 +41,8 @@ func Connect(ctx context.Context, urls []string, opts ...Option) (*Client, error
 	return c, nil
 }
 
-// forLocking sets what go-redis leaves at values that suit a cache better than a lock. A query parameter of the URL
-// still decides where it says something.
+// forLocking sets what go-redis leaves at values that suit a cache better than a lock. Query parameters of the URL still
+// decide on the time to dial and the size of the pool.
 func forLocking(o *redis.Options) *redis.Options {
 	o.MaxRetries = -1 // a repeated command reports on its first run's effect as if it were somebody else's
 	o.DialerRetries = 1

@@ -21,8 +21,12 @@ type room struct {
 }
 
 func TestAThousandCallersNeverMeetWhileMastersStallAndGoOn(t *testing.T) {
-	const callers, rooms = 1000, 20
+	const rooms = 20
 	c := masters(t, 5)
+	callers := 1000
+	if !c.canPause() {
+		callers = 100 // embedded nodes are slow, and share the processors with us
+	}
 	var clients []*redlock.Client
 	for range 4 {
 		clients = append(clients, newClient(t, c.warm(c.clients())))
@@ -31,7 +35,7 @@ func TestAThousandCallersNeverMeetWhileMastersStallAndGoOn(t *testing.T) {
 
 	stalling, stop := context.WithCancel(t.Context())
 	var stalls sync.WaitGroup
-	if c.canPause() {
+	if callers == 1000 {
 		stalls.Go(func() { c.stall(stalling) })
 	}
 	patience, cancel := context.WithTimeout(context.Background(), 4*hang)
@@ -65,7 +69,7 @@ func TestAThousandCallersNeverMeetWhileMastersStallAndGoOn(t *testing.T) {
 	stop()
 	stalls.Wait()
 	for i := range all {
-		if n := all[i].entered.Load(); n != callers/rooms {
+		if n := all[i].entered.Load(); int(n) != callers/rooms {
 			t.Errorf("room %d was entered %d times", i, n)
 		}
 	}

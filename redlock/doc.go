@@ -8,19 +8,25 @@
 //	}
 //	defer l.Release(context.WithoutCancel(ctx))
 //	res, err := db.ExecContext(l.Context(),
-//		`UPDATE invoice SET state = 'sent', token = $1 WHERE id = 4711 AND token <= $1`, l.Token())
+//		`UPDATE invoice SET state = 'sent', token = $1 WHERE id = 4711 AND token <= $1`, int64(l.Token()))
+//	if err != nil {
+//		return err
+//	}
+//	if n, err := res.RowsAffected(); err != nil || n == 0 {
+//		return errors.Join(err, errStale) // a later holder has been here
+//	}
 //
 // The statement's WHERE is what protects the invoice; the lock saves work.
 //
 // # What is guaranteed
 //
-// While no more than a minority of the masters fails or loses its memory, the masters' clocks run at rates that differ by
-// less than the drift, and the holder notices the end of its lease:
+// As long as no master forgets what it has acknowledged, the masters' clocks run at rates that differ by less than the
+// drift, and the holder notices the end of its lease, at most one client holds a lock ("Distributed locks with Redis",
+// safety property A).
 //
-//   - At most one client holds a lock ("Distributed locks with Redis", safety property A).
-//   - A lock whose holder is gone is free within its TTL (liveness property B).
-//   - It can be acquired as long as a majority of the masters answers (liveness property C). A stalled master delays
-//     nobody: a call never waits for more than the node timeout, whatever time-outs the go-redis clients have.
+// As long as a majority of the masters answers, a lock can be acquired (liveness property C), and one whose holder is gone
+// is free within its TTL (liveness property B). A stalled master delays nobody: no question waits for it longer than the
+// node timeout, whatever time-outs the go-redis client has, and none waits for it once a quorum has granted.
 //
 // Whatever the clocks and the pauses do, as long as the masters keep the counters that they have acknowledged:
 //
@@ -29,8 +35,11 @@
 //     That is true of counters alone. A master that holds our value cannot grant to another, and that is enough:
 //     docs/tokens.md has the proof.)
 //
-// And for the caller: bad input is refused before any command is sent; no key, goroutine or connection outlives its bound,
-// also when a context is cancelled; the loss of a lock is signalled once, through [Lock.Context], and never taken back.
+// And for the caller: bad input is refused before any command is sent; the loss of a lock is signalled once, through
+// [Lock.Context], and never taken back. No key and no goroutine outlives its bound, also when a context is cancelled: a key
+// that a failed attempt or a release leaves on a master that did not answer is deleted when it answers again within the
+// TTL, and otherwise lives for a TTL from when that master carries out what it was sent. Clients that are no *redis.Client
+// must have time-outs of their own: behind one without, a silent connection is waited for without end.
 //
 // # What is not guaranteed
 //

@@ -26,8 +26,8 @@ var (
 	// ErrReleased: the lock has been released by its holder.
 	ErrReleased = errors.New("lock already released")
 
-	// ErrInvalid: a setting or an argument was refused before any command was sent, or [Client.Check] found
-	// masters that must not be used.
+	// ErrInvalid: a setting or an argument was refused before any command was sent, the client is closed, or
+	// [Client.Check] found masters that must not be used.
 	ErrInvalid = errors.New("invalid")
 )
 
@@ -86,6 +86,8 @@ func (e *NodeError) Error() string { return e.Node + ": " + e.Err.Error() }
 
 // Unwrap returns the reason.
 func (e *NodeError) Unwrap() error { return e.Err }
+
+var errClosed = invalid("the client is closed")
 
 func invalid(format string, args ...any) error {
 	return fmt.Errorf("redlock: %w: %s", ErrInvalid, fmt.Sprintf(format, args...))

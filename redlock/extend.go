@@ -57,16 +57,19 @@ func (h *hold) extendRound(limit time.Duration, report func(error)) {
 	}
 	cmd := h.cmd
 	cmd.Op, cmd.TTL = OpExtend, s.ttl
+	h.mu.Lock()
+	h.sent = start
+	h.mu.Unlock()
 	v := h.client.newVote(cmd, s)
 	reported := false
 	for reply := range h.client.masters.Send(ctx, cmd) {
 		v.add(reply)
-		if v.Decided() && !reported {
+		if v.settled() && !reported {
 			reported = true
 			report(h.conclude(v, start, s.lease()))
-		}
-		if v.Decided() && !v.Won() {
-			return
+			if !v.Won() {
+				return
+			}
 		}
 	}
 	if !reported {

@@ -16,7 +16,9 @@ import (
 // by the resource.
 type Lock struct {
 	hold     *hold
-	released bool // this handle; guarded by hold.mu
+	ctx      context.Context
+	cancel   context.CancelCauseFunc // nil for the first handle, whose context is the hold's
+	released bool                    // this handle; guarded by hold.mu
 }
 
 // Name returns the lock's name.
@@ -43,7 +45,7 @@ func (l *Lock) Remaining() time.Duration {
 // Context returns a context that ends when the lock can no longer be relied on; context.Cause then is an error that
 // matches ErrExpired, ErrLost or ErrReleased. It carries the values of the context that the lock was acquired under, and
 // the lock itself for [WithReentrant].
-func (l *Lock) Context() context.Context { return l.hold.ctx }
+func (l *Lock) Context() context.Context { return l.ctx }
 
 // Err returns nil while the lock may be relied on, else why not: ErrExpired, ErrLost or ErrReleased. Once it is not
 // nil it never is again.
@@ -69,6 +71,7 @@ type hold struct {
 
 	mu       sync.Mutex
 	from     clock.Reading // when the round began that the lease stands on
+	sent     clock.Reading // when masters were last asked to keep the key
 	lease    time.Duration // how long from there it may be relied on
 	ended    error
 	handles  int
@@ -89,15 +92,16 @@ type holdKey struct {
 func newLock(c *Client, parent context.Context, cmd Command, start clock.Reading, s settings) *Lock {
 	h := &hold{
 		client: c, settings: s, cmd: cmd, acquired: start,
-		from: start, lease: s.lease(), handles: 1,
+		from: start, sent: start, lease: s.lease(), handles: 1,
 	}
 	h.ctx, h.cancel = context.WithCancelCause(context.WithValue(parent, holdKey{c, cmd.Name}, h))
-	return &Lock{hold: h}
+	return &Lock{hold: h, ctx: h.ctx}
 }
 
-// reenter returns a further handle of the lock that ctx carries, nil if it carries none.
-func (c *Client) reenter(ctx context.Context, name string) (*Lock, error) {
-	h, ok := ctx.Value(holdKey{c, name}).(*hold)
+// reenter returns a further handle of the lock that parent carries, nil if it carries none. Its context is made from
+// parent, and ends with the hold too.
+func (c *Client) reenter(parent context.Context, name string) (*Lock, error) {
+	h, ok := parent.Value(holdKey{c, name}).(*hold)
 	if !ok {
 		return nil, nil
 	}
@@ -110,7 +114,9 @@ func (c *Client) reenter(ctx context.Context, name string) (*Lock, error) {
 		return nil, h.ended
 	}
 	h.handles++
-	return &Lock{hold: h}, nil
+	ctx, cancel := context.WithCancelCause(parent)
+	context.AfterFunc(h.ctx, func() { cancel(context.Cause(h.ctx)) })
+	return &Lock{hold: h, ctx: ctx, cancel: cancel}, nil
 }
 
 // arm starts the timers of a fresh lock; it reports whether there is any validity left to wait for.

@@ -2,6 +2,7 @@ package redlock
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"strings"
 	"time"
@@ -35,7 +36,10 @@ const (
 )
 
 func (op Op) String() string {
-	return [...]string{"acquire", "confirm", "extend", "repair", "release"}[op]
+	if names := [...]string{"acquire", "confirm", "extend", "repair", "release"}; int(op) < len(names) {
+		return names[op]
+	}
+	return fmt.Sprintf("Op(%d)", op)
 }
 
 // A Command is one request, sent alike to every master.
@@ -74,7 +78,10 @@ const (
 )
 
 func (s Status) String() string {
-	return [...]string{"done", "held", "gone", "ahead"}[s]
+	if names := [...]string{"done", "held", "gone", "ahead"}; int(s) < len(names) {
+		return names[s]
+	}
+	return fmt.Sprintf("Status(%d)", s)
 }
 
 // A Reply is what one master made of a [Command].

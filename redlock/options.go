@@ -76,7 +76,7 @@ func defaults() settings {
 }
 
 // WithTTL sets the lease: how long the masters keep the lock for a holder that is not heard of again. Default 10 s;
-// from 10 ms, in whole milliseconds (a rest is cut off), and longer than the node timeout. Take more than the longest
+// from 10 ms, in whole milliseconds (fractions are dropped), and longer than the node timeout. Take more than the longest
 // pause that the holder may suffer plus its work, or extend: a lease that ends under a working holder breaks the lock.
 func WithTTL(ttl time.Duration) Option {
 	return Option{name: "WithTTL", set: func(s *settings) { s.ttl = ttl }}
@@ -90,7 +90,8 @@ func WithDriftFactor(factor float64) Option {
 }
 
 // WithNodeTimeout sets how long one master may take to answer one question before it counts as failed. Default
-// TTL/20, at least 5 ms and at most 500 ms. It holds whatever time-outs the go-redis client has.
+// TTL/20, at least 5 ms and at most 500 ms. It holds whatever time-outs the go-redis client has. Commands to one master
+// share its connection: a longer time-out of one lock is how long a silent connection may hold up the others.
 func WithNodeTimeout(timeout time.Duration) Option {
 	return Option{name: "WithNodeTimeout", set: func(s *settings) { s.nodeTimeout = timeout }}
 }
@@ -101,14 +102,14 @@ func WithQuorum(need int) Option {
 	return Option{name: "WithQuorum", clientOnly: true, set: func(s *settings) { s.quorum = need }}
 }
 
-// WithRetry sets the back-off between the attempts of a waiting Acquire: before attempt k it waits a random time
-// between 0 and the smaller of max and min x 2^k (full jitter). Default 10 ms and 250 ms.
+// WithRetry sets the back-off between the attempts of a waiting Acquire: after the k-th attempt it waits a random time
+// between 0 and the smaller of max and min x 2^(k-1) (full jitter). Default 10 ms and 250 ms.
 func WithRetry(min, max time.Duration) Option {
 	return Option{name: "WithRetry", set: func(s *settings) { s.retryMin, s.retryMax = min, max }}
 }
 
 // WithAutoExtend extends the lock every TTL/3 while it is held, until limit has passed since it was acquired: no
-// lease goes on beyond that, so a holder that hangs does not keep the lock for ever.
+// automatic extension goes beyond that, so a holder that hangs does not keep the lock for ever.
 func WithAutoExtend(limit time.Duration) Option {
 	return Option{name: "WithAutoExtend", set: func(s *settings) { s.autoExtend, s.extendLimit = true, limit }}
 }

@@ -28,9 +28,10 @@ type Client struct {
 	life      context.Context // ends with Close
 	end       context.CancelFunc
 	mu        sync.Mutex
-	running   int // processes of detach
-	following int // of them, those that follow up on stragglers
-	idle      context.CancelFunc
+	running   int             // processes of detach
+	following int             // of them, those that follow up on stragglers
+	idle      context.Context // ends when nothing runs any more; made by Close
+	isIdle    context.CancelFunc
 }
 
 // New returns a client for the given masters, which must be independent of each other (no replicas of one another),
@@ -95,7 +96,7 @@ func (c *Client) Do(ctx context.Context, name string, f func(ctx context.Context
 }
 
 // Check asks every master whether it is fit for use; see [Health]. The error, if any, matches ErrInvalid (the same
-// server twice, a replica, a server too old, a right that is missing) or ErrNoQuorum (too few can be reached). It
+// server twice, a replica, a server too old, a script that cannot be run) or ErrNoQuorum (too few can be reached). It
 // changes nothing on the masters.
 func (c *Client) Check(ctx context.Context) (Health, error) {
 	t, ok := c.masters.(*transport)
@@ -122,9 +123,10 @@ func (c *Client) whenIdle() (context.Context, bool) {
 	if c.running == 0 {
 		return nil, false
 	}
-	idle, done := context.WithCancel(context.Background())
-	c.idle = done
-	return idle, true
+	if c.idle == nil {
+		c.idle, c.isIdle = context.WithCancel(context.Background())
+	}
+	return c.idle, true
 }
 
 // detach runs f as a process of its own, which Close knows of, and waits until f has settled what the caller wants to
@@ -150,7 +152,7 @@ func (c *Client) ended() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.running--; c.running == 0 && c.idle != nil {
-		c.idle()
+		c.isIdle()
 	}
 }
 
@@ -163,7 +165,7 @@ func (c *Client) settingsFor(ctx context.Context, name string, opts []Option) (s
 		return settings{}, err
 	}
 	if c.life.Err() != nil {
-		return settings{}, invalid("the client is closed")
+		return settings{}, errClosed
 	}
 	return c.settings.apply(opts, false, c.masters.Len())
 }

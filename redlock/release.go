@@ -10,7 +10,8 @@ import (
 )
 
 // Release gives the lock up. It always asks every master, also when ctx has ended: ctx bounds only how long the caller
-// waits, and masters that do not confirm are asked again in the background until the key has expired by itself.
+// waits, and masters that do not confirm are asked again in the background until a TTL has passed since they were last
+// asked to keep the key. (Of more than 1,024 such locks at a time, some are left to expire.)
 //
 // It returns nil once a quorum has deleted our key, or is known not to have it while nothing says that we lost it
 // before. Otherwise: ErrExpired if the lease had ended and the keys were gone, ErrLost if a quorum holds another's value
@@ -33,6 +34,9 @@ func (l *Lock) Release(ctx context.Context) error {
 		h.handles--
 		l.released = true
 		h.mu.Unlock()
+		if l.cancel != nil {
+			l.cancel(h.failure(ErrReleased))
+		}
 		return nil
 	}
 	h.mu.Unlock()
@@ -55,7 +59,7 @@ func (h *hold) release(report func(error)) {
 	h.mu.Lock()
 	over, again := h.released, h.attempts > 0
 	h.attempts++
-	from, acquired := h.from, h.acquired
+	sent, acquired := h.sent, h.acquired
 	h.mu.Unlock()
 	if over {
 		h.turn.give()
@@ -88,7 +92,7 @@ func (h *hold) release(report func(error)) {
 		conclude()
 	}
 	h.turn.give()
-	c.followUp(cmd, pending, from, s)
+	c.followUp(cmd, pending, sent, s)
 }
 
 // released says what a round of releases came to. A key that is gone counts as deleted if we tried before, since the
@@ -124,12 +128,19 @@ func (c *Client) undo(ctx context.Context, cmd Command, start clock.Reading, gra
 		if len(granted) == 0 {
 			settle()
 		}
+		var doubtful []int
 		pending := c.sweep(cmd, func(r Reply) {
 			granted = slices.DeleteFunc(granted, func(node int) bool { return node == r.Node })
 			if len(granted) == 0 {
 				settle()
 			}
+			// An acquire that was given up may still be on its way over a connection of its own: that our key is not
+			// there yet says nothing.
+			if r.Err == nil && r.Status == Gone && grants.replies[r.Node].Err != nil {
+				doubtful = append(doubtful, r.Node)
+			}
 		})
+		pending = append(pending, doubtful...)
 		c.followUp(cmd, pending, start, s)
 	})
 }
@@ -152,7 +163,8 @@ const (
 )
 
 // followUp asks masters that have not confirmed a release again and again: a master that was stopped runs a late
-// acquire when it goes on. It ends when all have confirmed, or when the keys have expired by themselves.
+// acquire when it goes on. It ends when all have confirmed, or a TTL after they were last asked to keep the key: one that
+// is stopped for longer keeps it, at the most, for a TTL from when it goes on.
 func (c *Client) followUp(cmd Command, pending []int, start clock.Reading, s settings) {
 	if len(pending) == 0 || !c.mayFollow() {
 		return

@@ -46,12 +46,16 @@ func flushAll(ctx context.Context, eye *redis.Client) error { return eye.FlushAl
 func TestTokensIncreaseWhateverBecomesOfTheLock(t *testing.T) {
 	c := masters(t, 5)
 	clients := c.clients()
+	var client *redlock.Client
 	var last redlock.Token
+	behindBy := time.Duration(0)
 	next := func(t *testing.T) *redlock.Lock {
 		t.Helper()
 		behind := clock.NewSkewed(clock.System())
-		behind.Step(-time.Duration(last%1000+1) * time.Hour)
-		l := take(t, newClient(t, clients, redlock.WithClock(behind)), "lock")
+		behindBy += time.Hour
+		behind.Step(-behindBy)
+		client = newClient(t, clients, redlock.WithClock(behind))
+		l := take(t, client, "lock")
 		if l.Token() <= last {
 			t.Errorf("token %d after %d", l.Token(), last)
 		}
@@ -59,14 +63,15 @@ func TestTokensIncreaseWhateverBecomesOfTheLock(t *testing.T) {
 		return l
 	}
 	l := next(t)
-	// spread makes sure that what is going to be forgotten is known elsewhere: a token may stand on a bare quorum, but
-	// an extension tells it to all.
+	// spread makes sure that what is going to be forgotten is known elsewhere (a token may stand on a bare quorum, but an
+	// extension tells it to all), and that nothing of the holder is on its way any more.
 	spread := func(c *cluster) {
 		c.t.Helper()
 		eventually(c.t, "all masters know the token", func() bool {
 			must(c.t, l.Extend(bounded(c.t)))
 			return c.allCount("lock", last)
 		})
+		must(c.t, client.Close())
 	}
 	for _, event := range []struct {
 		what   string

@@ -4,7 +4,7 @@ import "time"
 
 // Trace is a set of callbacks, each optional, that are called as things happen to a lock, as net/http/httptrace does
 // for requests. They are called from the goroutine in which the thing happened, never under a mutex of this package;
-// a callback that blocks holds that lock up. Durations are by the client's clock.
+// a callback that blocks holds that lock up. The undoing of a failed attempt shows in Refused and CleanedUp alone. Durations are by the client's clock.
 type Trace struct {
 	RoundStarted func(op Op, name string)                                          // a question goes out to the masters
 	NodeAnswered func(op Op, name string, node int, took time.Duration, err error) // err nil: that master granted

@@ -53,7 +53,7 @@ func (t *transport) Send(ctx context.Context, cmd Command) iter.Seq[Reply] {
 		answered := make([]bool, len(t.nodes))
 		for _, reply := range quorum.Ask(bound, len(nodes), func(i int, answer func(Reply)) {
 			t.nodes[nodes[i]].enqueue(&request{
-				ctx: ctx, op: cmd.Op, call: call, timeout: cmd.Timeout, deadline: deadline,
+				op: cmd.Op, call: call, timeout: cmd.Timeout, deadline: deadline,
 				answer: func(r Reply) { r.Node = nodes[i]; answer(r) },
 			})
 		}) {
@@ -91,7 +91,6 @@ type node struct {
 
 // A request is one command for one master.
 type request struct {
-	ctx      context.Context // of the sender: a request that nobody waits for any more is not sent
 	op       Op
 	call     []any // EVALSHA and its arguments, shared with the requests to the other masters
 	timeout  time.Duration
@@ -99,8 +98,9 @@ type request struct {
 	answer   func(Reply)
 }
 
-// dead reports whether nobody waits for the answer any more.
-func (r *request) dead() bool { return r.ctx.Err() != nil || time.Now().After(r.deadline) }
+// dead reports whether it is too late to send it. A caller that has gone away is no reason: what it asked for reaches
+// the slower masters too, or is undone there, in order.
+func (r *request) dead() bool { return time.Now().After(r.deadline) }
 
 // enqueue adds a request. While a stalled master blocks the drain, requests that are too late leave the queue here, so
 // that it never holds more than what came within one node timeout.
@@ -213,6 +213,9 @@ func (c Command) call() []any {
 
 // parse reads a script's {status, counter}.
 func parse(cmd *redis.Cmd, pipelineErr error) Reply {
+	if cmd.Err() == nil && cmd.Val() == nil && pipelineErr != nil {
+		return Reply{Err: pipelineErr} // it never came to this command
+	}
 	pair, err := cmd.Slice()
 	if err != nil {
 		return Reply{Err: err}
@@ -226,9 +229,6 @@ func parse(cmd *redis.Cmd, pipelineErr error) Reply {
 				return Reply{Status: status, Counter: Token(counter)}
 			}
 		}
-	}
-	if pipelineErr != nil {
-		return Reply{Err: pipelineErr}
 	}
 	return Reply{Err: fmt.Errorf("unexpected reply %v", pair)}
 }

@@ -1,6 +1,7 @@
 package redlock
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/hashicorp/go-multierror"
@@ -44,6 +45,9 @@ func (c *Client) newVote(cmd Command, s settings) *vote {
 }
 
 func (v *vote) add(r Reply) {
+	if r.Err == nil && r.Status > Ahead {
+		r.Err = fmt.Errorf("unknown status %v", r.Status)
+	}
 	granted := r.Err == nil && r.Status == Done
 	if !v.Tally.Add(r.Node, granted) {
 		return // a master's first answer stands
@@ -70,10 +74,28 @@ func (v *vote) add(r Reply) {
 // unreachable reports whether the masters that failed put a quorum out of reach by themselves.
 func (v *vote) unreachable() bool { return v.failed > len(v.replies)-v.need }
 
-// explained reports whether it is known which: a quorum has answered, or none can any more. Until then a lost vote
-// might be the work of another holder or of an outage.
-func (v *vote) explained() bool {
-	return v.unreachable() || len(v.replies)-v.Pending()-v.failed >= v.need
+// answered is how many masters have answered, yes or no.
+func (v *vote) answered() int { return len(v.replies) - v.Pending() - v.failed }
+
+// settled reports whether the outcome is known, and for a lost vote also whose work it is: another holder's, once a
+// quorum has answered, or an outage's, once none can any more.
+func (v *vote) settled() bool {
+	return v.Won() || v.Lost() && (v.unreachable() || v.answered() >= v.need)
+}
+
+// passed returns nil if the vote was won, else the error that describes how it was not.
+func (v *vote) passed(ctx context.Context) error {
+	switch {
+	case v.Won():
+		return nil
+	case ctx.Err() != nil:
+		return contextError(ctx, "acquire", v.cmd.Name)
+	case v.held > 0 && !v.unreachable():
+		return v.fail(ErrHeld)
+	case v.gone > 0 && !v.unreachable():
+		return v.fail(ErrExpired)
+	}
+	return v.fail(ErrNoQuorum)
 }
 
 // reason says why a master did not grant; nil if it did.

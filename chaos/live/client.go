@@ -210,8 +210,9 @@ func (c *client) CutOff(masters ...string) (string, error) {
 		}()
 	}
 	for range masters {
-		if <-answers == nil {
-			return "", fmt.Errorf("%w: client %s still reaches a master that it was cut off from", ErrNoEffect, c.name)
+		// Silence is the proof; any other error has some other reason.
+		if err := <-answers; !errors.Is(err, context.DeadlineExceeded) || c.ctx.Err() != nil {
+			return "", fmt.Errorf("%w: client %s was to be cut off from a master, whose answer is: %v", ErrNoEffect, c.name, err)
 		}
 	}
 	return fmt.Sprintf("PING finds no answer within %v", silence), nil

@@ -18,6 +18,7 @@ func All() []chaos.Scenario {
 		pauseInAcquire,
 		clockJump,
 		crashNoPersistence,
+		crashAOF,
 		sameLockTwoGrants,
 	}
 }

@@ -86,7 +86,7 @@ func (sel selection) cells() ([]live.Run, error) {
 			}
 		}
 	}
-	if len(runs) == 0 {
+	if len(runs) == 0 && sel.scenario != "" {
 		return nil, fmt.Errorf("scenario %s is not about scheme %s", sel.scenario, sel.scheme)
 	}
 	return runs, nil
@@ -200,7 +200,7 @@ func conclude(w io.Writer, results report.Results, planned int, path string, err
 	return exitWith(w, results)
 }
 
-// commit names the state of the project that this was built from, as far as git is there to tell.
+// commit names the state of the project in the folder that this runs in, as far as git is there to tell.
 func commit() string {
 	hash, err := exec.Command("git", "rev-parse", "--short=12", "HEAD").Output()
 	if err != nil {
