@@ -19,7 +19,11 @@ type Fault struct {
 func Faults() []Fault {
 	return []Fault{
 		{"none", "nothing goes wrong but the usual delays", func(*drawing) {}},
-		{"client-pause", "a client stops for longer than the lease", func(d *drawing) { d.add("pause", "", d.length()) }},
+		{"client-pause", "a client, or two, stop for longer than the lease", func(d *drawing) {
+			for range 1 + d.IntN(2) {
+				d.add("pause", "", d.length())
+			}
+		}},
 		{"client-crash", "a client dies", func(d *drawing) { d.add("crash", "", 0) }},
 		{"client-clock-back", "a client's wall clock steps back while it waits or holds, and the client pauses", func(d *drawing) {
 			d.add("client-clock", "", -2*d.length())
@@ -28,6 +32,9 @@ func Faults() []Fault {
 			last := len(d.plan.Faults) - 1
 			d.plan.Faults[last].Client = d.plan.Faults[last-1].Client
 			d.plan.Faults[last].Step = d.plan.Faults[last-1].Step
+			if d.IntN(2) == 0 {
+				d.add("pause", "", d.length())
+			}
 		}},
 		{"client-slow-clock", "a client's clocks run at half speed, and its work takes most of a lease", func(d *drawing) {
 			d.plan.Work = TTL * 3 / 4

@@ -37,7 +37,7 @@ func Cells(schemes []chaos.Scheme, faults []Fault, guards []chaos.Guard) []Cell 
 
 // Budget bounds a search.
 type Budget struct {
-	Schedules int    // a cell
+	Schedules int    // a cell that must hold
 	Seed      uint64 // of the first schedule
 	Shard     int    // of 0 .. Shards-1: which part of the schedules is ours
 	Shards    int
@@ -87,14 +87,18 @@ func SearchAll(ctx context.Context, cells []Cell, b Budget, progress *Progress) 
 	}
 }
 
-// search plays this shard's schedules of a cell until one breaks.
+// search plays this shard's schedules of a cell until one breaks. Where one must, it goes on ten times as long.
 func (c Cell) search(ctx context.Context, b Budget, progress *Progress) Finding {
 	defer progress.CellsDone.Add(1)
 	const slice = 256
 	shards := uint64(max(b.Shards, 1))
 	seed := b.Seed + uint64(b.Shard)
 	var sum Finding
-	for left := b.Schedules; left > 0 && sum.badness < worst && ctx.Err() == nil; left -= slice {
+	schedules := b.Schedules
+	if c.Expected == chaos.Breaks {
+		schedules *= 10
+	}
+	for left := schedules; left > 0 && sum.badness < worst && ctx.Err() == nil; left -= slice {
 		f := Search(c.Scheme, c.Fault, c.Guard, seed, shards, min(slice, left))
 		seed += slice * shards
 		progress.Schedules.Add(int64(f.Runs))

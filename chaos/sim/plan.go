@@ -136,7 +136,7 @@ func parseInjection(word string) (Injection, error) {
 func Draw(scheme chaos.Scheme, fault Fault, guard chaos.Guard, seed uint64) Plan {
 	r := rand.New(rand.NewPCG(seed, 1))
 	p := Plan{Scheme: scheme.Name, Fault: fault.Name, Guard: guard, Seed: seed, Clients: 2 + r.IntN(2), Rounds: 1 + r.IntN(2)}
-	p.Work = time.Duration(r.IntN(2)*r.IntN(150)) * time.Millisecond // else two are seldom inside for long enough to meet
+	p.Work = time.Duration(min(r.IntN(4), 1)*r.IntN(200)) * time.Millisecond // else two are seldom inside for long enough to meet
 	fault.Draw(&drawing{r, scheme.Masters, &p})
 	return p
 }

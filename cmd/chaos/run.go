@@ -48,7 +48,7 @@ results.json is written into the folder given with --out.`,
 	f.StringVar(&sel.scenario, "scenario", "", "only this one (see chaos list)")
 	f.StringVar(&sel.scheme, "scheme", "", "only this one (see chaos list)")
 	f.StringVar(&sel.guard, "guard", "", "only this one: none, writes, all")
-	f.IntVar(&sel.schedules, "schedules", defaultSchedules, "how many schedules to search for each cell; 0 for no search")
+	f.IntVar(&sel.schedules, "schedules", defaultSchedules, "how many schedules to search for each cell that must hold; 0 for no search")
 	f.StringVar(&sel.out, "out", "out", "the folder for results.json")
 	return cmd
 }
