@@ -22,7 +22,7 @@ func embeddedAvailable() (string, error) {
 // embeddedNode is a miniredis behind a listener of ours, so that the clock's hook is in place before the first client
 // is: Miniredis.Start would let one in first.
 type embeddedNode struct {
-	name, addr  string
+	site
 	persistence Persistence
 	clock       embeddedClock
 
@@ -37,7 +37,7 @@ func prepareEmbedded(_ context.Context, c Config) (startNode, error) {
 	return func(ctx context.Context, name string) (Node, error) {
 		ctx, cancel := context.WithTimeout(ctx, startTimeout)
 		defer cancel()
-		n := &embeddedNode{name: name, persistence: c.Persistence}
+		n := &embeddedNode{site: site{name: name}, persistence: c.Persistence}
 		err := onFreePort(ctx, func(port int) error {
 			n.addr = loopback(port)
 			return n.launch(ctx)
@@ -48,9 +48,6 @@ func prepareEmbedded(_ context.Context, c Config) (startNode, error) {
 		return n, nil
 	}, nil
 }
-
-func (n *embeddedNode) Name() string { return n.name }
-func (n *embeddedNode) Addr() string { return n.addr }
 
 // launch listens and serves, and returns when the node answers PING. The error wraps errPortTaken if somebody else has
 // the port.
@@ -155,26 +152,13 @@ func (n *embeddedNode) Resume(context.Context) error {
 func (n *embeddedNode) StepClock(ctx context.Context, d time.Duration) (Proof, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	const op = "step the clock of"
-	if err := n.need(op); err != nil {
+	if err := n.need("step the clock of"); err != nil {
 		return Proof{}, err
 	}
-	p, err := proveStep(ctx, n.addr, d, func(d time.Duration) error {
+	return n.step(ctx, d, func(d time.Duration) error {
 		n.clock.step(n.redis, d)
 		return nil
 	})
-	if err != nil {
-		return p, fmt.Errorf("%s node %s: %w", op, n.name, err)
-	}
-	return p, nil
-}
-
-func (n *embeddedNode) Time(ctx context.Context) (time.Time, error) {
-	t, err := readTime(ctx, n.addr)
-	if err != nil {
-		return time.Time{}, fmt.Errorf("time of node %s: %w", n.name, err)
-	}
-	return t.wall, nil
 }
 
 func (n *embeddedNode) Close() error {

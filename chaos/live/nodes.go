@@ -48,6 +48,29 @@ type Node interface {
 	Close() error
 }
 
+// site is where a node is: what all kinds have alike.
+type site struct{ name, addr string }
+
+func (s *site) Name() string { return s.name }
+func (s *site) Addr() string { return s.addr }
+
+func (s *site) Time(ctx context.Context) (time.Time, error) {
+	t, err := readTime(ctx, s.addr)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("time of node %s: %w", s.name, err)
+	}
+	return t.wall, nil
+}
+
+// step proves a step of the node's clock that move makes.
+func (s *site) step(ctx context.Context, d time.Duration, move func(time.Duration) error) (Proof, error) {
+	p, err := proveStep(ctx, s.addr, d, move)
+	if err != nil {
+		return p, fmt.Errorf("step the clock of node %s: %w", s.name, err)
+	}
+	return p, nil
+}
+
 // Proof is the evidence that a node's wall clock was stepped.
 type Proof struct {
 	Before, After time.Time     // Redis TIME just before the step and just after it

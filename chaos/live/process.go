@@ -18,10 +18,10 @@ import (
 
 // processNode is a redis-server process.
 type processNode struct {
-	name, addr string
-	port       int
-	dir        string // its own folder: log, append-only file, clock
-	setup      *processSetup
+	site
+	port  int
+	dir   string // its own folder: log, append-only file, clock
+	setup *processSetup
 
 	mu     sync.Mutex // held while the state changes
 	proc   *child     // nil when down
@@ -62,7 +62,7 @@ func (s *processSetup) start(ctx context.Context, name string) (Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &processNode{name: name, dir: dir, setup: s}
+	n := &processNode{site: site{name: name}, dir: dir, setup: s}
 	err = newClockFile(n.clockFile())
 	if err == nil {
 		err = onFreePort(ctx, func(port int) error {
@@ -257,19 +257,7 @@ func (n *processNode) StepClock(ctx context.Context, d time.Duration) (Proof, er
 	if n.setup.clockErr != nil {
 		return Proof{}, fmt.Errorf("step the clock of node %s: %w", n.name, n.setup.clockErr)
 	}
-	p, err := proveStep(ctx, n.addr, d, func(d time.Duration) error { return moveClockFile(n.clockFile(), d) })
-	if err != nil {
-		return p, fmt.Errorf("step the clock of node %s: %w", n.name, err)
-	}
-	return p, nil
-}
-
-func (n *processNode) Time(ctx context.Context) (time.Time, error) {
-	t, err := readTime(ctx, n.addr)
-	if err != nil {
-		return time.Time{}, fmt.Errorf("time of node %s: %w", n.name, err)
-	}
-	return t.wall, nil
+	return n.step(ctx, d, func(d time.Duration) error { return moveClockFile(n.clockFile(), d) })
 }
 
 func (n *processNode) Close() error {

@@ -160,7 +160,7 @@ func TestFailedStartShowsWhatTheServerSaid(t *testing.T) {
 	}
 	leavesNoGoroutine(t)
 	dir := t.TempDir()
-	n := &processNode{name: "A", addr: loopback(1), port: -1, dir: dir, setup: &processSetup{
+	n := &processNode{site: site{name: "A", addr: loopback(1)}, port: -1, dir: dir, setup: &processSetup{
 		server: redisServer{path: path}, dir: dir,
 	}}
 	err := n.launch(bounded(t))
@@ -172,7 +172,7 @@ func TestTakenPortIsTold(t *testing.T) {
 	if !ok {
 		return
 	}
-	rival := &processNode{name: "B", addr: n.addr, port: n.port, dir: t.TempDir(), setup: n.setup}
+	rival := &processNode{site: site{name: "B", addr: n.addr}, port: n.port, dir: t.TempDir(), setup: n.setup}
 	must(t, newClockFile(rival.clockFile()))
 	mustBe(t, rival.launch(bounded(t)), errPortTaken)
 }

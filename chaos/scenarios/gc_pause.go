@@ -12,18 +12,24 @@ var gcPause = chaos.Scenario{
 		"redlock": chaos.GuardsHold(),
 	},
 	Play: func(s *chaos.Stage) {
-		one, two := s.Client(1), s.Client(2)
-		one.Acquire()
-		one.Read()
-		one.Check()
-		one.Stop()
-		s.Say("the lease of 1 runs out while 1 cannot notice")
-		two.Acquire()
-		two.Read()
+		one, two := stoppedBeforeItsWrite(s)
 		two.Write()
 		two.Leave()
 		one.Continue()
 		one.Write()
 		one.Leave()
 	},
+}
+
+// stoppedBeforeItsWrite is how both begin: 1 has read, and is stopped after its last look at the lease; 2 is in by then.
+func stoppedBeforeItsWrite(s *chaos.Stage) (one, two *chaos.Actor) {
+	one, two = s.Client(1), s.Client(2)
+	one.Acquire()
+	one.Read()
+	one.Check()
+	one.Stop()
+	s.Say("the lease of 1 runs out while 1 cannot notice")
+	two.Acquire()
+	two.Read()
+	return one, two
 }

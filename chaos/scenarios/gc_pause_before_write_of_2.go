@@ -12,14 +12,7 @@ var gcPauseBeforeWriteOf2 = chaos.Scenario{
 		"redlock": chaos.OnlyAllHolds(),
 	},
 	Play: func(s *chaos.Stage) {
-		one, two := s.Client(1), s.Client(2)
-		one.Acquire()
-		one.Read()
-		one.Check()
-		one.Stop()
-		s.Say("the lease of 1 runs out while 1 cannot notice")
-		two.Acquire()
-		two.Read()
+		one, two := stoppedBeforeItsWrite(s)
 		one.Continue()
 		one.Write()
 		two.Write()
