@@ -56,6 +56,10 @@
 // worse than none: the rightful holder may be refused. Run the masters with appendonly yes, appendfsync always and
 // maxmemory-policy noeviction; [Client.Check] warns where they are not.
 //
+// A lock that stands on a bare quorum (the other masters were slow, or held by a rival that then gave up) is lost when one
+// master of that quorum is: extensions find too few that have the key, and repair needs a quorum that has it. It ends with
+// its lease, although a majority is up.
+//
 // Grants that overlap in time have different tokens, in no promised order.
 //
 // # Time
