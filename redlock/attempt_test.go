@@ -268,3 +268,19 @@ func TestACounterIsNotCountedTwiceForARepeatedAcquire(t *testing.T) {
 		return nil
 	})
 }
+
+// A lock that stands on more than a bare quorum survives more: the masters that were too slow to be needed are not left
+// out.
+func TestAnAcquireReachesAlsoTheMastersThatItDoesNotWaitFor(t *testing.T) {
+	c := masters(t, 5)
+	clients, slow := c.warm(c.clients()), new(gate)
+	clients[4] = hooked(t, c.nodes[4].Addr(), slow)
+	client := newClient(t, clients)
+	slow.shut()
+	take(t, client, "blocker") // by the four; its pipeline blocks the fifth
+	eventually(t, "the slow master's pipeline is blocked", slow.blocks)
+	l := take(t, client, "lock")
+	slow.open()
+	eventually(t, "the slow master grants too", func() bool { return agreeing(c.get("lock")) == 5 })
+	drop(t, l)
+}

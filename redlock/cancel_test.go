@@ -3,8 +3,10 @@ package redlock_test
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"slices"
 	"strconv"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -168,6 +170,11 @@ func TestAFailedTryAcquireHasTakenBackWhatItWasGrantedWhenItReturns(t *testing.T
 	m := newModel(5)
 	client := m.client(t)
 	m.put("lock", "somebody", 2, 3, 4)
+	m.before = func(cmd redlock.Command) {
+		for range 1000 * int(cmd.Op) { // a slow release: who does not wait for it goes on meanwhile
+			runtime.Gosched()
+		}
+	}
 	_, err := client.TryAcquire(t.Context(), "lock")
 	mustBe(t, err, redlock.ErrHeld)
 	if all, theirs := m.holders("lock", "somebody"); all != 3 || theirs != 3 {
@@ -188,17 +195,55 @@ func TestReleaseDeletesTheLockAlsoUnderACancelledContext(t *testing.T) {
 	mustBe(t, l.Release(bounded(t)), redlock.ErrReleased)
 }
 
-// A master that is stopped during a failed acquire runs it when it goes on: the lock would stay for a whole TTL.
+// A master that is stopped during a failed acquire runs it when it goes on: the lock would stay for a whole TTL. Here it
+// is stopped for so long that the first release of the failed attempt is lost on it as well.
 func TestALateAcquireIsTakenBackSoonAfterItsMasterGoesOn(t *testing.T) {
 	c, ok := servers(t, 5)
 	if !ok {
 		return
 	}
-	client := newClient(t, c.warm(c.clients()), redlock.WithNodeTimeout(500*time.Millisecond))
+	var unheard atomic.Int32
+	client := spiedOn(t, c.warm(c.clients()), spy{answered: func(cmd redlock.Command, reply redlock.Reply) {
+		if cmd.Op == redlock.OpRelease && reply.Err != nil {
+			unheard.Add(1)
+		}
+	}}, redlock.WithNodeTimeout(300*time.Millisecond))
 	c.pause(0, 1, 2)
 	_, err := client.TryAcquire(bounded(t), "lock")
 	mustBe(t, err, redlock.ErrNoQuorum)
+	eventually(t, "the stopped masters do not confirm the release", func() bool { return unheard.Load() >= 3 })
 	c.resume(0, 1, 2)
 	c.willHaveRun("lock")
 	c.willBeFree()
+}
+
+// An acquire that was given up may be on its way over a connection that nobody listens to any more, and be overtaken by
+// its release, which finds nothing.
+func TestAnAcquireThatArrivesAfterItsReleaseIsTakenBackToo(t *testing.T) {
+	m := newModel(5)
+	lost := these(unheard, 0, 1, 2)
+	m.fate = func(node int, cmd redlock.Command) outcome {
+		if cmd.Op == redlock.OpAcquire {
+			return lost(node, cmd)
+		}
+		return obeyed
+	}
+	client := m.client(t)
+	_, err := client.TryAcquire(t.Context(), "lock")
+	mustBe(t, err, redlock.ErrNoQuorum)
+	eventually(t, "the release has been answered", func() bool { return m.clock.Waiters() > 0 })
+	late := m.asked(redlock.OpAcquire)[0]
+	late.Nodes = []int{0, 1, 2}
+	m.mu.Lock()
+	for _, node := range late.Nodes {
+		m.run(node, late)
+	}
+	m.mu.Unlock()
+	eventually(t, "it is taken back", func() bool {
+		m.clock.Advance(10 * time.Millisecond)
+		return m.held("lock") == 0
+	})
+	if passed := m.clock.Now().Boot; passed > redlock.DefaultTTL/2 {
+		t.Errorf("it was taken back after %v", passed)
+	}
 }

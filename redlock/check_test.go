@@ -12,7 +12,7 @@ import (
 	"github.com/alicebob/miniredis/v2/server"
 	"github.com/redis/go-redis/v9"
 
-	"github.com/b6e7cabe/quorumlock/chaos/live"
+	"github.com/b6e7cabe/quorumlock/internal/testenv"
 	"github.com/b6e7cabe/quorumlock/redlock"
 )
 
@@ -27,9 +27,10 @@ func TestCheckTellsWhatMastersAre(t *testing.T) {
 		return
 	}
 	for i := range c.nodes {
-		do("CONFIG", "SET", "appendonly", "yes")(t, c, i)
+		do("CONFIG SET appendonly yes")(t, c, i)
 	}
-	health, err := c.client(redlock.WithTTL(100*time.Millisecond), redlock.WithNodeTimeout(50*time.Millisecond)).Check(bounded(t))
+	client := c.client(redlock.WithTTL(100*time.Millisecond), redlock.WithNodeTimeout(50*time.Millisecond))
+	health, err := client.Check(bounded(t))
 	must(t, err)
 	if len(health.Masters) != 5 {
 		t.Fatalf("%d masters", len(health.Masters))
@@ -40,8 +41,10 @@ func TestCheckTellsWhatMastersAre(t *testing.T) {
 			m.ClockOffset.Abs() > hang || m.RoundTrip <= 0 || m.Uptime > hang || len(m.Errors) > 0 {
 			t.Errorf("master %d: %+v", i, m)
 		}
-		if warnings := slices.DeleteFunc(m.Warnings, func(w string) bool { return strings.Contains(w, "it started") }); len(warnings) > 0 {
-			t.Errorf("master %d: warnings %q", i, warnings)
+		for _, warning := range m.Warnings {
+			if !strings.Contains(warning, "it started") {
+				t.Errorf("master %d: %s", i, warning)
+			}
 		}
 	}
 	if left := c.locks(); len(left) > 0 {
@@ -76,7 +79,7 @@ func TestCheckRefusesAReplica(t *testing.T) {
 		return
 	}
 	host, port, _ := strings.Cut(c.nodes[0].Addr(), ":")
-	do("REPLICAOF", host, port)(t, c, 2)
+	do("REPLICAOF "+host+" "+port)(t, c, 2)
 	health, err := c.client().Check(bounded(t))
 	mustRefuse(t, err, "is a replica")
 	if health.Masters[2].Role != "slave" || len(health.Masters[2].Errors) != 1 {
@@ -203,13 +206,12 @@ func TestCheckWarnsOfWhatAnOperatorShouldKnow(t *testing.T) {
 	}
 	// Before the others: a node's clock moves its uptime too.
 	t.Run("clock", func(t *testing.T) {
+		if _, ok := testenv.Compiler(t); !ok {
+			return
+		}
 		for i, step := range []time.Duration{time.Hour, -time.Hour} {
-			if _, err := c.nodes[i].StepClock(bounded(t), step); errors.Is(err, live.ErrUnsupported) {
-				t.Logf("NOT TESTED: %v", err)
-				return
-			} else {
-				must(t, err)
-			}
+			_, err := c.nodes[i].StepClock(bounded(t), step)
+			must(t, err)
 		}
 		health, err := c.in(t).client().Check(bounded(t))
 		must(t, err)
@@ -224,29 +226,28 @@ func TestCheckWarnsOfWhatAnOperatorShouldKnow(t *testing.T) {
 		}
 	})
 	for _, test := range []struct {
-		begin, end []any
-		warning    string
+		begin, end, warning string
 	}{
-		{[]any{"CONFIG", "SET", "maxmemory-policy", "allkeys-lru"}, []any{"CONFIG", "SET", "maxmemory-policy", "noeviction"}, "allkeys-lru may delete locks"},
-		{[]any{"CONFIG", "SET", "maxmemory-policy", "volatile-ttl"}, []any{"CONFIG", "SET", "maxmemory-policy", "noeviction"}, "volatile-ttl may delete locks"},
-		{[]any{"CONFIG", "SET", "appendonly", "no"}, nil, "appendonly is off"},
-		{[]any{"CONFIG", "SET", "appendonly", "yes", "appendfsync", "everysec"}, []any{"CONFIG", "SET", "appendonly", "no"}, "appendfsync everysec"},
-		{[]any{"ACL", "SETUSER", "default", "-info"}, []any{"ACL", "SETUSER", "default", "+@all"}, "INFO may not be asked"},
-		{[]any{"ACL", "SETUSER", "default", "-config"}, []any{"ACL", "SETUSER", "default", "+@all"}, "CONFIG GET may not be asked"},
-		{[]any{"ACL", "SETUSER", "default", "-time"}, []any{"ACL", "SETUSER", "default", "+@all"}, "TIME may not be asked"},
-		{[]any{"ACL", "SETUSER", "default", "-eval"}, []any{"ACL", "SETUSER", "default", "+@all"}, "script may not be run"},
-		{[]any{"PING"}, nil, "less than the TTL"}, // it has just started
+		{"CONFIG SET maxmemory-policy allkeys-lru", "CONFIG SET maxmemory-policy noeviction", "allkeys-lru may delete locks"},
+		{"CONFIG SET maxmemory-policy volatile-ttl", "CONFIG SET maxmemory-policy noeviction", "volatile-ttl may delete locks"},
+		{"CONFIG SET appendonly no", "", "appendonly is off"},
+		{"CONFIG SET appendonly yes appendfsync everysec", "CONFIG SET appendonly no", "appendfsync everysec"},
+		{"ACL SETUSER default -info", "ACL SETUSER default +@all", "INFO may not be asked"},
+		{"ACL SETUSER default -config", "ACL SETUSER default +@all", "CONFIG GET may not be asked"},
+		{"ACL SETUSER default -time", "ACL SETUSER default +@all", "TIME may not be asked"},
+		{"ACL SETUSER default -eval", "ACL SETUSER default +@all", "script may not be run"},
+		{"PING", "", "less than the TTL"}, // it has just started
 	} {
 		t.Run(test.warning, func(t *testing.T) {
 			c := c.in(t)
-			do(test.begin...)(t, c, 3)
+			do(test.begin)(t, c, 3)
 			health, err := c.client().Check(bounded(t))
 			must(t, err) // a warning is no failure
 			if m := health.Masters[3]; !says(m.Warnings, test.warning) || len(m.Errors) > 0 || !m.Reachable {
 				t.Errorf("%+v", m)
 			}
-			if test.end != nil {
-				do(test.end...)(t, c, 3)
+			if test.end != "" {
+				do(test.end)(t, c, 3)
 			}
 		})
 	}

@@ -13,10 +13,11 @@ import (
 )
 
 var oddNames = []string{
-	" ", "a lock with spaces ", "line\nbreak\r\n", "\x00", "zero\x00inside", "schloß", "锁", "🔒", "\xff\xfe", "half \xe2\x82",
-	"%s %d", "*", "?[a-z]", "'\"`$(rm)", "-1", "0", "nil", "EVAL", "a:fence:b", ":fenc", "lock:FENCE",
+	" ", "a lock with spaces ", "line\nbreak\r\n", "\x00", "zero\x00inside", "schloß", "锁", "🔒", "\xff\xfe",
+	"half \xe2\x82", "%s %d", "*", "?[a-z]", "'\"`$(rm)", "-1", "0", "nil", "EVAL", "a:fence:b", ":fenc", "lock:FENCE",
 	"{", "}", "{}", "}{", "{{", "}}", "{}{", "{a}", "{a", "a}", "a{b}c", "a{}b", "a{}{b}", "{{a}}", "{a}{b}", "a{b}c}d",
-	strings.Repeat("x", redlock.MaxNameLen), strings.Repeat("{", redlock.MaxNameLen), strings.Repeat("\x00", redlock.MaxNameLen),
+	strings.Repeat("x", redlock.MaxNameLen), strings.Repeat("{", redlock.MaxNameLen),
+	strings.Repeat("\x00", redlock.MaxNameLen),
 }
 
 func TestAnyNameWorksAndLeavesOnlyItsCounter(t *testing.T) {

@@ -43,10 +43,12 @@ func TestAHandleIsOfNoUseAfterItsRelease(t *testing.T) {
 	mustBe(t, inner.Release(t.Context()), redlock.ErrReleased)
 	mustBe(t, inner.Extend(t.Context()), redlock.ErrReleased)
 	mustBe(t, inner.Err(), redlock.ErrReleased)
+	mustBe(t, context.Cause(inner.Context()), redlock.ErrReleased)
 	if left := inner.Remaining(); left != 0 {
 		t.Errorf("%v are left to it", left)
 	}
 	must(t, outer.Err())
+	must(t, outer.Context().Err())
 	if m.held("lock") != 5 || outer.Remaining() != lease {
 		t.Errorf("%d masters hold it, %v are left", m.held("lock"), outer.Remaining())
 	}

@@ -3,6 +3,7 @@ package redlock_test
 import (
 	"context"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -150,10 +151,16 @@ func TestReleaseReachesMastersThatWereStoppedMeanwhile(t *testing.T) {
 	if !ok {
 		return
 	}
-	l := take(t, newClient(t, c.warm(c.clients()), redlock.WithNodeTimeout(500*time.Millisecond)), "lock")
+	var unheard atomic.Int32
+	l := take(t, spiedOn(t, c.warm(c.clients()), spy{answered: func(cmd redlock.Command, reply redlock.Reply) {
+		if cmd.Op == redlock.OpRelease && reply.Err != nil {
+			unheard.Add(1)
+		}
+	}}, redlock.WithNodeTimeout(300*time.Millisecond)), "lock")
 	c.willHaveRun("lock")
 	c.pause(3, 4)
 	drop(t, l)
+	eventually(t, "the stopped masters do not confirm", func() bool { return unheard.Load() >= 2 })
 	c.resume(3, 4)
 	c.willBeFree()
 }
