@@ -19,6 +19,7 @@ const (
 	GaveUp   Kind = "gave up"  // it has waited for fifty leases, in vain
 	Checked  Kind = "checked"  // it looked at its lease
 	Left     Kind = "left"     // it left its critical section
+	Died     Kind = "died"     // it will do nothing any more
 	Read     Kind = "read"     // the resource answered a read
 	Wrote    Kind = "wrote"    // the resource accepted a write
 	Refused  Kind = "refused"  // the resource refused an operation
@@ -67,7 +68,7 @@ func (e Event) String() string {
 			what += "  <- a lost update: the value was not the one it had read"
 		}
 		if e.Stale {
-			what += "  <- stale: a later holder has been here"
+			what += "  <- stale: the resource had seen a larger token"
 		}
 	case Refused:
 		what = "is REFUSED by the resource: " + e.Text

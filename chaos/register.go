@@ -8,103 +8,74 @@ import (
 	"github.com/b6e7cabe/quorumlock/redlock"
 )
 
-// A Guard is what the protected resource checks of the operations that reach it.
-type Guard string
-
-const (
-	// GuardNone checks nothing: the lock alone protects the resource.
-	GuardNone Guard = "none"
-
-	// GuardWrites refuses a write whose token is below the largest that it has seen on a write (Kleppmann, "Making the
-	// lock safe with fencing"). It does not save a read-modify-write: a holder that sleeps between its read and its write
-	// passes if it wakes before the next holder's first write, which then overwrites what it has not read.
-	GuardWrites Guard = "writes"
-
-	// GuardAll has reads carry the token too, and raise the mark: who reads announces itself, and from then on
-	// everybody before it is refused.
-	GuardAll Guard = "all"
-)
-
-// Guards are all guards, the weakest first.
-func Guards() []Guard { return []Guard{GuardNone, GuardWrites, GuardAll} }
-
-// GuardByName returns one guard.
-func GuardByName(name string) (Guard, error) {
-	return ByName("guard", Guards(), name, func(g Guard) string { return string(g) })
+// A Snapshot is what a read of the resource finds.
+type Snapshot struct {
+	Value   int
+	Version int // how many writes have been accepted
 }
 
-// ErrStale is what a guard answers to a token below the largest it has seen.
-var ErrStale = errors.New("stale fencing token")
+// A Store is the protected resource: one value, behind a guard. An operation that the guard refuses fails with an error
+// that matches ErrStale.
+type Store interface {
+	Read(token redlock.Token) (Snapshot, error)
+	// Write sets the value. What the writer made it from goes along, for guards that want to know.
+	Write(token redlock.Token, base Snapshot, value int) error
+}
 
-// A Register is the protected resource: a counter that clients read, add one to, and write back. It keeps the record
-// from which the damage is counted, whatever the clients believe.
+// A Register stands before a store, lets one operation through at a time, and keeps the record from which the damage is
+// counted, whatever the clients believe.
 type Register struct {
-	guard  Guard
+	store  Store
 	record func(Event)
 
 	mu      sync.Mutex
-	value   int
-	mark    redlock.Token // the largest token that the guard has taken notice of
-	largest redlock.Token // the largest token seen at all, by which stale writes are known
 	version int           // writes accepted so far
-	read    map[string]int
+	largest redlock.Token // the largest token seen, by which stale writes are known
 }
 
-// NewRegister returns a register at 0 that reports what reaches it to record.
-func NewRegister(guard Guard, record func(Event)) *Register {
-	return &Register{guard: guard, record: record, read: map[string]int{}}
+// NewRegister returns a register before a store that nothing has been written to, and that reports what reaches it to
+// record.
+func NewRegister(store Store, record func(Event)) *Register {
+	return &Register{store: store, record: record}
 }
 
-// Read returns the value. It fails with ErrStale if the guard refuses.
-func (r *Register) Read(client string, token redlock.Token) (int, error) {
+// Read returns what is there. An error that does not match ErrStale is the store's own trouble, and no event.
+func (r *Register) Read(client string, token redlock.Token) (Snapshot, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	e := Event{Actor: client, Kind: Read, Token: token, Value: r.value}
-	defer func() { r.record(e) }()
-	if r.guard == GuardAll {
-		if err := r.pass(token); err != nil {
-			e.Kind, e.Text = Refused, "read: "+err.Error()
-			return 0, err
-		}
+	found, err := r.store.Read(token)
+	switch {
+	case errors.Is(err, ErrStale):
+		r.record(Event{Actor: client, Kind: Refused, Token: token, Text: "read: " + err.Error()})
+		return found, err
+	case err != nil:
+		return found, fmt.Errorf("read: %w", err)
 	}
 	r.largest = max(r.largest, token)
-	r.read[client] = r.version
-	return r.value, nil
+	r.record(Event{Actor: client, Kind: Read, Token: token, Value: found.Value})
+	return found, nil
 }
 
-// Write sets the value. It fails with ErrStale if the guard refuses. An accepted write is damage if others wrote since
-// this client's last read (theirs is lost), or if a larger token has been seen.
-func (r *Register) Write(client string, token redlock.Token, value int) error {
+// Write sets the value, and returns what is there then. An accepted write is damage if others wrote since what it was
+// made from was read (theirs is lost), or if a larger token has been seen. An error that does not match ErrStale is the
+// store's own trouble, and no event.
+func (r *Register) Write(client string, token redlock.Token, base Snapshot, value int) (Snapshot, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	e := Event{Actor: client, Kind: Wrote, Token: token, Value: value}
-	defer func() { r.record(e) }()
-	if r.guard == GuardWrites || r.guard == GuardAll {
-		if err := r.pass(token); err != nil {
-			e.Kind, e.Text = Refused, fmt.Sprintf("write of %d: %v", value, err)
-			return err
-		}
+	err := r.store.Write(token, base, value)
+	switch {
+	case errors.Is(err, ErrStale):
+		r.record(Event{Actor: client, Kind: Refused, Token: token, Text: fmt.Sprintf("write of %d: %v", value, err)})
+		return Snapshot{}, err
+	case err != nil:
+		return Snapshot{}, fmt.Errorf("write of %d: %w", value, err)
 	}
-	e.Lost = r.read[client] != r.version
-	e.Stale = token < r.largest
-	r.largest = max(r.largest, token)
-	r.value = value
+	e := Event{
+		Actor: client, Kind: Wrote, Token: token, Value: value,
+		Lost: base.Version != r.version, Stale: token < r.largest,
+	}
 	r.version++
-	r.read[client] = r.version
-	return nil
-}
-
-func (r *Register) pass(token redlock.Token) error {
-	if token < r.mark {
-		return fmt.Errorf("%w: %d is below %d", ErrStale, token, r.mark)
-	}
-	r.mark = token
-	return nil
-}
-
-// Value returns what the register holds in the end.
-func (r *Register) Value() int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.value
+	r.largest = max(r.largest, token)
+	r.record(e)
+	return Snapshot{Value: value, Version: r.version}, nil
 }

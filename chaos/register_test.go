@@ -33,17 +33,24 @@ func TestGuards(t *testing.T) {
 		{"a read announces its token", GuardAll,
 			append(pauseBeforeWrite[:2:2], op{"1", 1, true, true, false}, op{"2", 2, true, false, false}), 1},
 		{"a stale read is refused", GuardAll, append(pauseAfterWrite[:3:3], op{"1", 1, false, true, false}), 1},
+		{"a version is good for one write, whatever the tokens are", GuardCAS,
+			[]op{{"1", 2, false, false, false}, {"2", 1, false, false, false}, {"2", 1, true, false, false}, {"1", 2, true, true, false}}, 1},
 		{"equal tokens pass: a token that repeats protects nothing", GuardAll,
 			[]op{{"1", 1, false, false, false}, {"2", 1, false, false, false}, {"2", 1, true, false, false}, {"1", 1, true, false, true}}, 1},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var events History
-			r := NewRegister(test.guard, func(e Event) { events = append(events, e) })
-			read := map[string]int{}
+			r := NewRegister(NewMemory(test.guard, 0), func(e Event) { events = append(events, e) })
+			read := map[string]Snapshot{}
+			value := 0
 			for i, o := range test.ops {
 				var err error
 				if o.write {
-					err = r.Write(o.client, o.token, read[o.client]+1)
+					var now Snapshot
+					now, err = r.Write(o.client, o.token, read[o.client], read[o.client].Value+1)
+					if err == nil {
+						value = now.Value
+					}
 				} else {
 					read[o.client], err = r.Read(o.client, o.token)
 				}
@@ -55,9 +62,45 @@ func TestGuards(t *testing.T) {
 					t.Errorf("operation %d is recorded as %+v", i+1, e)
 				}
 			}
-			if r.Value() != test.value {
-				t.Errorf("the value is %d, want %d", r.Value(), test.value)
+			if value != test.value {
+				t.Errorf("the value is %d, want %d", value, test.value)
 			}
 		})
+	}
+}
+
+// broken is a store that has trouble of its own.
+type broken struct{}
+
+var errBroken = errors.New("the disk is full")
+
+func (broken) Read(redlock.Token) (Snapshot, error)     { return Snapshot{}, errBroken }
+func (broken) Write(redlock.Token, Snapshot, int) error { return errBroken }
+
+func TestAStoresOwnTroubleIsNoRefusal(t *testing.T) {
+	r := NewRegister(broken{}, func(e Event) { t.Errorf("recorded: %v", e) })
+	if _, err := r.Read("1", 1); !errors.Is(err, errBroken) || errors.Is(err, ErrStale) {
+		t.Errorf("read: %v", err)
+	}
+	if _, err := r.Write("1", 1, Snapshot{}, 1); !errors.Is(err, errBroken) || errors.Is(err, ErrStale) {
+		t.Errorf("write: %v", err)
+	}
+}
+
+func TestWorkloads(t *testing.T) {
+	for _, w := range Workloads() {
+		value, writes := w.Initial(3), 0
+		for next, more := w.Next(value); more && writes < 5; next, more = w.Next(value) {
+			if next == value {
+				t.Fatalf("%s: %d follows itself", w, value)
+			}
+			value, writes = next, writes+1
+		}
+		if want := map[Workload]int{Counter: 5, Stock: 3, Append: 5}[w]; writes != want {
+			t.Errorf("%s: %d writes, want %d", w, writes, want)
+		}
+	}
+	if _, err := WorkloadByName("sums"); err == nil {
+		t.Error("there is no workload sums")
 	}
 }

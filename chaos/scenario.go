@@ -38,15 +38,20 @@ const (
 
 // Everywhere expects the same under every guard.
 func Everywhere(o Outcome) Expectation {
-	return Expectation{GuardNone: o, GuardWrites: o, GuardAll: o}
+	return Expectation{GuardNone: o, GuardWrites: o, GuardAll: o, GuardCAS: o}
 }
 
 // GuardsHold expects damage without a guard, and none with.
 func GuardsHold() Expectation {
-	return Expectation{GuardNone: Breaks, GuardWrites: Holds, GuardAll: Holds}
+	return Expectation{GuardNone: Breaks, GuardWrites: Holds, GuardAll: Holds, GuardCAS: Holds}
 }
 
-// OnlyAllHolds expects that guarding the writes is not enough.
+// OnlyAllHolds expects that of the guards that look at tokens, that of writes alone is not enough.
 func OnlyAllHolds() Expectation {
-	return Expectation{GuardNone: Breaks, GuardWrites: Breaks, GuardAll: Holds}
+	return Expectation{GuardNone: Breaks, GuardWrites: Breaks, GuardAll: Holds, GuardCAS: Holds}
+}
+
+// TokensFail expects that no token helps, because there is none or because it repeats; versions do.
+func TokensFail() Expectation {
+	return Expectation{GuardNone: Breaks, GuardWrites: Breaks, GuardAll: Breaks, GuardCAS: Holds}
 }

@@ -26,11 +26,11 @@ type Client interface {
 	// stops the process there, and Acquire returns a nil grant; Continue then lets it go on to the outcome.
 	Acquire(patience time.Duration, at Point) (*Grant, error)
 	Check() (remaining time.Duration, err error)
-	Read() (int, error)        // errors.Is ErrStale if the resource refused
-	Write(int) error           // errors.Is ErrStale likewise
-	Release() error            // what the scheme makes of it is the scheme's business
-	Stop() error               // as SIGSTOP does
-	Continue() (*Grant, error) // the outcome of an Acquire that was under way, else nil
+	Read() (Snapshot, error)                          // errors.Is ErrStale if the resource refused
+	Write(base Snapshot, value int) (Snapshot, error) // errors.Is ErrStale likewise
+	Release() error                                   // what the scheme makes of it is the scheme's business
+	Stop() error                                      // as SIGSTOP does
+	Continue() (*Grant, error)                        // the outcome of an Acquire that was under way, else nil
 	CutOff(masters ...string) (proof string, err error)
 	PinClock(wall time.Time) error    // its wall clock stands there
 	ShiftClock(d time.Duration) error // its wall clock is off by d
@@ -138,8 +138,8 @@ type Actor struct {
 	name   string
 	client Client
 	inside bool
-	value  int  // last read
-	known  bool // it has read a value and was not refused
+	seen   Snapshot // last read
+	known  bool     // it has read, and was not refused
 }
 
 // Client returns client 1, 2 and so on; it comes to life when it is first asked for.
@@ -221,7 +221,7 @@ func (a *Actor) Read() {
 		if !a.inside {
 			return nil
 		}
-		a.value, err = a.client.Read()
+		a.seen, err = a.client.Read()
 		a.known = err == nil
 		if errors.Is(err, ErrStale) {
 			return nil // the register has recorded it
@@ -238,10 +238,12 @@ func (a *Actor) Write() {
 			a.saw(Event{Kind: Said, Text: "has nothing to write"})
 			return nil
 		}
-		if err := a.client.Write(a.value + 1); err != nil && !errors.Is(err, ErrStale) {
-			return err
+		now, err := a.client.Write(a.seen, a.seen.Value+1)
+		if errors.Is(err, ErrStale) {
+			return nil // the register has recorded it
 		}
-		return nil
+		a.seen = now
+		return err
 	})
 }
 

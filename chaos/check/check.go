@@ -4,29 +4,44 @@
 // A verdict is about one run. That a run holds says that this run held.
 package check
 
-import "github.com/b6e7cabe/quorumlock/chaos"
+import (
+	"time"
+
+	"github.com/b6e7cabe/quorumlock/chaos"
+)
 
 // Verdict is what one run showed.
 type Verdict struct {
 	Overlaps    int // pairs of stays in the critical section, by different clients, that overlap in time
 	LostUpdates int // accepted writes over a value that the writer had not read
 	StaleWrites int // accepted writes with a token below the largest that the resource had seen
-	Corruptions int // accepted writes that were either
+	Corruptions int // accepted writes that were either; with versions in place of tokens, only the first
+	Repeated    int // accepted writes of a value that had been written before: see Repeated
 	Refusals    int // operations that the guard refused
 	Deadlocks   int // clients that gave up waiting
-	TokenFaults int // grants whose fencing token is not unique, or below that of an earlier grant; no part of the Outcome
+	Lingering   int // times that the lock of a client that had died was kept from others for longer than it may be
+	TokenFaults int // grants whose fencing token is not unique, or below that of an earlier grant
 	Outcome     chaos.Outcome
 }
 
-// Judge makes the verdict of a run under a guard. A run that has not reached the state that it is about shows nothing.
-func Judge(h chaos.History, guard chaos.Guard, reached bool) Verdict {
+// Terms are what a run is judged by.
+type Terms struct {
+	Guard   chaos.Guard
+	Reached bool // it got to the state that it is about; else it shows nothing
+
+	// Lease is for how long a client that died may keep the lock from others; 0 if that is not looked at.
+	Lease time.Duration
+}
+
+// Judge makes the verdict of a run.
+func Judge(h chaos.History, terms Terms) Verdict {
 	var v Verdict
 	for _, e := range h {
 		switch e.Kind {
 		case chaos.Wrote:
 			v.LostUpdates += btoi(e.Lost)
 			v.StaleWrites += btoi(e.Stale)
-			v.Corruptions += btoi(e.Lost || e.Stale)
+			v.Corruptions += btoi(e.Lost || e.Stale && terms.Guard != chaos.GuardCAS)
 		case chaos.Refused:
 			v.Refusals++
 		case chaos.GaveUp:
@@ -34,11 +49,17 @@ func Judge(h chaos.History, guard chaos.Guard, reached bool) Verdict {
 		}
 	}
 	v.Overlaps = overlaps(h)
+	v.Repeated = Repeated(h)
 	v.TokenFaults = tokenFaults(h)
+	if terms.Lease > 0 {
+		v.Lingering = lingering(h, terms.Lease)
+	}
 	switch {
-	case !reached:
+	case !terms.Reached:
 		v.Outcome = chaos.Unreached
-	case v.Corruptions > 0, v.Deadlocks > 0, guard == chaos.GuardNone && v.Overlaps > 0:
+	case v.Corruptions > 0, v.Repeated > 0, v.Deadlocks > 0, v.Lingering > 0,
+		terms.Guard == chaos.GuardNone && v.Overlaps > 0,
+		terms.Guard.UsesTokens() && v.TokenFaults > 0:
 		v.Outcome = chaos.Breaks
 	default:
 		v.Outcome = chaos.Holds
@@ -57,7 +78,7 @@ func overlaps(h chaos.History) int {
 			delete(inside, e.Actor)
 			n += len(inside)
 			inside[e.Actor] = true
-		case chaos.Left:
+		case chaos.Left, chaos.Died:
 			delete(inside, e.Actor)
 		}
 	}

@@ -10,7 +10,7 @@ func TestJudge(t *testing.T) {
 	in := func(client string) chaos.Event { return chaos.Event{Actor: client, Kind: chaos.Acquired} }
 	out := func(client string) chaos.Event { return chaos.Event{Actor: client, Kind: chaos.Left} }
 	refused := chaos.Event{Actor: "1", Kind: chaos.Refused}
-	fine := chaos.Event{Actor: "1", Kind: chaos.Wrote}
+	fine := chaos.Event{Actor: "1", Kind: chaos.Wrote, Value: 1}
 	lost := chaos.Event{Actor: "1", Kind: chaos.Wrote, Lost: true}
 	lostAndStale := chaos.Event{Actor: "1", Kind: chaos.Wrote, Lost: true, Stale: true}
 
@@ -30,15 +30,19 @@ func TestJudge(t *testing.T) {
 			Verdict{Overlaps: 2, Outcome: chaos.Breaks}},
 		{"who comes in again has left before", chaos.History{in("1"), in("1"), in("2")}, chaos.GuardNone,
 			Verdict{Overlaps: 1, Outcome: chaos.Breaks}},
+		{"a value written twice breaks any guard", chaos.History{in("1"), fine, fine, out("1")}, chaos.GuardCAS,
+			Verdict{Repeated: 1, Outcome: chaos.Breaks}},
+		{"the dead do no harm", chaos.History{in("1"), {Actor: "1", Kind: chaos.Died}, in("2")}, chaos.GuardNone,
+			Verdict{Outcome: chaos.Holds}},
 		{"a lost update breaks any guard", chaos.History{in("1"), lost, out("1")}, chaos.GuardAll,
 			Verdict{LostUpdates: 1, Corruptions: 1, Outcome: chaos.Breaks}},
 		{"one write does damage once", chaos.History{in("1"), lostAndStale, out("1")}, chaos.GuardWrites,
 			Verdict{LostUpdates: 1, StaleWrites: 1, Corruptions: 1, Outcome: chaos.Breaks}},
 	} {
-		if got := Judge(test.history, test.guard, true); got != test.want {
+		if got := Judge(test.history, Terms{Guard: test.guard, Reached: true}); got != test.want {
 			t.Errorf("%s: %+v, want %+v", test.name, got, test.want)
 		}
-		if got := Judge(test.history, test.guard, false).Outcome; got != chaos.Unreached {
+		if got := Judge(test.history, Terms{Guard: test.guard}).Outcome; got != chaos.Unreached {
 			t.Errorf("%s, not reached: %s", test.name, got)
 		}
 	}

@@ -30,7 +30,7 @@ func TestTokensAreUniqueAndOrdered(t *testing.T) {
 		{"a scheme without tokens", chaos.History{
 			at(0, "1", chaos.Asked, 0), at(1, "1", chaos.Acquired, 0), at(2, "2", chaos.Asked, 0), at(3, "2", chaos.Acquired, 0)}, 0},
 	} {
-		v := Judge(test.history, chaos.GuardAll, true)
+		v := Judge(test.history, Terms{Guard: chaos.GuardCAS, Reached: true})
 		if v.TokenFaults != test.want || v.Outcome != chaos.Holds {
 			t.Errorf("%s: %d faults, %s, want %d and %s", test.name, v.TokenFaults, v.Outcome, test.want, chaos.Holds)
 		}

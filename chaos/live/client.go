@@ -144,14 +144,14 @@ func (c *client) Check() (time.Duration, error) {
 	return got.Remaining, err
 }
 
-func (c *client) Read() (int, error) {
+func (c *client) Read() (chaos.Snapshot, error) {
 	got, err := c.ask(request{Do: doRead})
-	return got.Value, err
+	return got.Found, err
 }
 
-func (c *client) Write(value int) error {
-	_, err := c.ask(request{Do: doWrite, Value: value})
-	return err
+func (c *client) Write(base chaos.Snapshot, value int) (chaos.Snapshot, error) {
+	got, err := c.ask(request{Do: doWrite, Base: base, Value: value})
+	return got.Found, err
 }
 
 func (c *client) Release() error {

@@ -136,10 +136,11 @@ func (p *process) carryOut(r request) reply {
 	case doCheck:
 		return reply{Remaining: p.hold.Remaining()}
 	case doRead:
-		value, err := p.resource.read(p.hold.Token())
-		return outcome(reply{Value: value}, err)
+		found, err := p.resource.read(p.hold.Token())
+		return outcome(reply{Found: found}, err)
 	case doWrite:
-		return outcome(reply{}, p.resource.write(p.hold.Token(), r.Value))
+		found, err := p.resource.write(p.hold.Token(), r.Base, r.Value)
+		return outcome(reply{Found: found}, err)
 	case doRelease:
 		// What a late release says is up to the scheme; that it deletes nobody else's lock shows at the masters.
 		p.hold.Release(context.Background())

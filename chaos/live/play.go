@@ -46,7 +46,7 @@ func Play(ctx context.Context, r Run) (result Result, err error) {
 	defer func() { err = errors.Join(err, w.close()) }()
 
 	record := chaos.NewRecorder(w.Now, r.Each)
-	w.resource, err = serveResource(chaos.NewRegister(r.Guard, record.Record))
+	w.resource, err = serveResource(chaos.NewRegister(chaos.NewMemory(r.Guard, 0), record.Record))
 	if err != nil {
 		return Result{}, err
 	}
@@ -61,7 +61,7 @@ func Play(ctx context.Context, r Run) (result Result, err error) {
 	}
 
 	result = Result{History: record.History(), Err: stage.Err()}
-	result.Verdict = check.Judge(result.History, r.Guard, result.Err == nil)
+	result.Verdict = check.Judge(result.History, check.Terms{Guard: r.Guard, Reached: result.Err == nil})
 	if result.Err == nil {
 		result.Available, err = w.recovers()
 	}

@@ -22,11 +22,12 @@ type setup struct {
 // request asks the client for one step.
 type request struct {
 	Do       action
-	Patience time.Duration `json:",omitempty"` // acquire
-	At       chaos.Point   `json:",omitempty"` // acquire: where to wait for goOn
-	Value    int           `json:",omitempty"` // write
-	Shift    time.Duration `json:",omitempty"` // shiftClock
-	Wall     time.Time     `json:",omitzero"`  // pinClock
+	Patience time.Duration  `json:",omitempty"` // acquire
+	At       chaos.Point    `json:",omitempty"` // acquire: where to wait for goOn
+	Base     chaos.Snapshot `json:",omitzero"`  // write: what was read
+	Value    int            `json:",omitempty"` // write
+	Shift    time.Duration  `json:",omitempty"` // shiftClock
+	Wall     time.Time      `json:",omitzero"`  // pinClock
 }
 
 type action string
@@ -44,10 +45,10 @@ const (
 
 // reply is what came of it.
 type reply struct {
-	Grant     *chaos.Grant  `json:",omitempty"`
-	At        chaos.Point   `json:",omitempty"` // the acquire waits there; its grant comes with the reply to goOn
-	Remaining time.Duration `json:",omitempty"`
-	Value     int           `json:",omitempty"`
-	Stale     bool          `json:",omitempty"`
-	Err       string        `json:",omitempty"`
+	Grant     *chaos.Grant   `json:",omitempty"`
+	At        chaos.Point    `json:",omitempty"` // the acquire waits there; its grant comes with the reply to goOn
+	Remaining time.Duration  `json:",omitempty"`
+	Found     chaos.Snapshot `json:",omitzero"` // read, write
+	Stale     bool           `json:",omitempty"`
+	Err       string         `json:",omitempty"`
 }

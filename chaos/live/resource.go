@@ -1,14 +1,13 @@
 package live
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"net/url"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/b6e7cabe/quorumlock/chaos"
@@ -16,7 +15,7 @@ import (
 )
 
 // resource serves a register to the client processes, over HTTP on the loopback interface:
-// POST /read and /write with client, token and value; 409 for a stale token.
+// POST /read and /write with an operation, answered by what is there then; 409 for one that is refused.
 type resource struct {
 	register *chaos.Register
 	listener net.Listener
@@ -30,11 +29,11 @@ func serveResource(register *chaos.Register) (*resource, error) {
 	}
 	r := &resource{register: register, listener: listener}
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST /read", r.handle(func(client string, token redlock.Token, _ int) (int, error) {
-		return register.Read(client, token)
+	mux.HandleFunc("POST /read", handle(func(op operation) (chaos.Snapshot, error) {
+		return register.Read(op.Client, op.Token)
 	}))
-	mux.HandleFunc("POST /write", r.handle(func(client string, token redlock.Token, value int) (int, error) {
-		return value, register.Write(client, token, value)
+	mux.HandleFunc("POST /write", handle(func(op operation) (chaos.Snapshot, error) {
+		return register.Write(op.Client, op.Token, op.Base, op.Value)
 	}))
 	r.server = &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
 	go r.server.Serve(listener) // until close
@@ -45,53 +44,63 @@ func (r *resource) url() string { return "http://" + r.listener.Addr().String() 
 
 func (r *resource) close() error { return r.server.Close() }
 
-func (r *resource) handle(op func(client string, token redlock.Token, value int) (int, error)) http.HandlerFunc {
+// operation is what a client asks of the resource.
+type operation struct {
+	Client string
+	Token  redlock.Token
+	Base   chaos.Snapshot `json:",omitzero"` // write: what it was made from
+	Value  int            `json:",omitzero"` // write
+}
+
+func handle(carryOut func(operation) (chaos.Snapshot, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, req *http.Request) {
-		token, err1 := strconv.ParseUint(req.FormValue("token"), 10, 64)
-		value, err2 := strconv.Atoi(req.FormValue("value"))
-		if err := errors.Join(err1, err2); err != nil {
+		var op operation
+		if err := json.NewDecoder(http.MaxBytesReader(w, req.Body, 1<<12)).Decode(&op); err != nil {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
-		result, err := op(req.FormValue("client"), redlock.Token(token), value)
-		if err != nil {
+		found, err := carryOut(op)
+		switch {
+		case errors.Is(err, chaos.ErrStale):
 			http.Error(w, err.Error(), http.StatusConflict)
-			return
+		case err != nil:
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+		default:
+			json.NewEncoder(w).Encode(found) // a client that is gone does not want it
 		}
-		fmt.Fprint(w, result)
 	}
 }
 
 // resourceClient is the way to it.
 type resourceClient struct{ url, client string }
 
-func (c resourceClient) read(token redlock.Token) (int, error) { return c.do("/read", token, 0) }
-
-func (c resourceClient) write(token redlock.Token, value int) error {
-	_, err := c.do("/write", token, value)
-	return err
+func (c resourceClient) read(token redlock.Token) (chaos.Snapshot, error) {
+	return c.do("/read", operation{Client: c.client, Token: token})
 }
 
-func (c resourceClient) do(path string, token redlock.Token, value int) (int, error) {
-	resp, err := http.PostForm(c.url+path, url.Values{
-		"client": {c.client},
-		"token":  {strconv.FormatUint(uint64(token), 10)},
-		"value":  {strconv.Itoa(value)},
-	})
+func (c resourceClient) write(token redlock.Token, base chaos.Snapshot, value int) (chaos.Snapshot, error) {
+	return c.do("/write", operation{Client: c.client, Token: token, Base: base, Value: value})
+}
+
+func (c resourceClient) do(path string, op operation) (found chaos.Snapshot, err error) {
+	body, err := json.Marshal(op)
 	if err != nil {
-		return 0, err
+		return found, err
+	}
+	resp, err := http.Post(c.url+path, "application/json", bytes.NewReader(body))
+	if err != nil {
+		return found, err
 	}
 	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
-	if err != nil {
-		return 0, err
+	if resp.StatusCode == http.StatusOK {
+		return found, json.NewDecoder(resp.Body).Decode(&found)
 	}
-	text := strings.TrimSpace(string(body))
-	switch resp.StatusCode {
-	case http.StatusOK:
-		return strconv.Atoi(text)
-	case http.StatusConflict:
-		return 0, fmt.Errorf("%w (%s)", chaos.ErrStale, text)
+	text, err := io.ReadAll(resp.Body)
+	switch {
+	case err != nil:
+		return found, err
+	case resp.StatusCode == http.StatusConflict:
+		return found, fmt.Errorf("%w (%s)", chaos.ErrStale, bytes.TrimSpace(text))
 	}
-	return 0, fmt.Errorf("the resource answers %s: %s", resp.Status, text)
+	return found, fmt.Errorf("the resource answers %s: %s", resp.Status, bytes.TrimSpace(text))
 }

@@ -93,7 +93,7 @@ func (r Results) In(world string) Results {
 var letters = map[chaos.Outcome]string{chaos.Holds: ".", chaos.Breaks: "B", chaos.Unreached: "?"}
 
 // legend explains the letters.
-const legend = "One letter for each guard, none, writes, all: B breaks, . holds, ? not reached; ! marks what was not expected."
+const legend = "One letter for each guard, none, writes, all, cas: B breaks, . holds, ? not reached; ! marks what was not expected."
 
 // searchTable has a row for each kind of fault, and a column for each scheme with a letter for each guard.
 func (r Results) searchTable() [][]string {

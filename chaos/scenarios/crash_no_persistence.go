@@ -10,7 +10,7 @@ var crashNoPersistence = chaos.Scenario{
 	TTL:   lease * 10,
 	Expect: map[string]chaos.Expectation{
 		// The counter is gone too: the token repeats, and no guard can tell the two holders apart.
-		"single": chaos.Everywhere(chaos.Breaks),
+		"single": chaos.TokensFail(),
 		// The other masters of the second majority have counters of their own, and the proposal is later.
 		"redlock": chaos.GuardsHold(),
 	},

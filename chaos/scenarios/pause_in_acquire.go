@@ -11,7 +11,7 @@ var pauseInAcquire = chaos.Scenario{
 		"single":  chaos.GuardsHold(),
 		"redlock": chaos.Everywhere(chaos.Holds), // it looks at the clock after it has the majority
 		// It does not, and has no token either.
-		"redlock-naive": chaos.Everywhere(chaos.Breaks),
+		"redlock-naive": chaos.TokensFail(),
 	},
 	Play: func(s *chaos.Stage) {
 		one, two := s.Client(1), s.Client(2)

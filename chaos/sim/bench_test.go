@@ -18,6 +18,7 @@ func BenchmarkSchedules(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
+	cell := Cell{Scheme: scheme, Fault: fault, Guard: chaos.GuardAll, Workload: chaos.Counter}
 	b.ReportAllocs()
 	events := make(chan int, 1024)
 	total := make(chan int)
@@ -33,7 +34,7 @@ func BenchmarkSchedules(b *testing.B) {
 		defer r.Close()
 		sum := 0
 		for seed := uint64(0); pb.Next(); seed++ {
-			plan := Draw(scheme, fault, chaos.GuardAll, seed)
+			plan := cell.Draw(seed)
 			plan.Clients, plan.Rounds, plan.Work = 3, 1, 0
 			sum += r.Run(scheme, plan, nil).Events
 		}

@@ -44,7 +44,7 @@ func (c *client) step(what string) bool {
 func (c *client) gone() bool { return c.host.crashed || c.world.kernel.over }
 
 // script is what each client does: it waits for the lock, reads the resource, works, looks at its lease, writes back
-// one more than it read, and releases; a few times.
+// what its workload says, and releases; a few times.
 func (c *client) script() {
 	defer func() { c.done = true }()
 	w := c.world
@@ -90,43 +90,47 @@ func (c *client) acquire() chaos.Hold {
 
 // section is the critical section.
 func (c *client) section(hold chaos.Hold) {
-	value, err := c.read(hold.Token())
-	if err != nil || c.clock.Sleep(context.Background(), c.world.plan.Work) != nil || !c.step("check") {
+	w := c.world
+	found, err := c.read(hold.Token())
+	if err != nil {
+		return
+	}
+	next, more := w.plan.Workload.Next(found.Value)
+	if !more || c.clock.Sleep(context.Background(), w.plan.Work) != nil || !c.step("check") {
 		return
 	}
 	if hold.Remaining() <= 0 {
 		return // it looked, as it should: that it is not enough is the point
 	}
-	c.write(hold.Token(), value+1)
+	c.write(hold.Token(), found, next)
 }
 
-func (c *client) read(token redlock.Token) (value int, err error) {
+func (c *client) read(token redlock.Token) (found chaos.Snapshot, err error) {
 	if !c.step("read") {
-		return 0, errOver
+		return found, errOver
 	}
-	w := c.world
-	awaited := c.await(context.Background(), patience, func(arrived func()) {
-		w.request(&c.store, nil, packet{do: func() {
-			value, err = w.register.Read(c.name, token)
-			w.reply(&c.store, &c.host, packet{do: arrived})
-		}})
-	})
-	return value, errors.Join(awaited, err)
+	awaited := c.atStore(func() { found, err = c.world.register.Read(c.name, token) })
+	return found, errors.Join(awaited, err)
 }
 
-func (c *client) write(token redlock.Token, value int) (err error) {
+func (c *client) write(token redlock.Token, base chaos.Snapshot, value int) (err error) {
 	if !c.step("write") {
 		return errOver
 	}
-	w := c.world
 	c.store.lateRequest, c.lateWrite = c.lateWrite, 0
-	awaited := c.await(context.Background(), patience, func(arrived func()) {
+	awaited := c.atStore(func() { _, err = c.world.register.Write(c.name, token, base, value) })
+	return errors.Join(awaited, err)
+}
+
+// atStore has an operation carried out at the resource, and waits for the answer.
+func (c *client) atStore(operation func()) error {
+	w := c.world
+	return c.await(context.Background(), patience, func(arrived func()) {
 		w.request(&c.store, nil, packet{do: func() {
-			err = w.register.Write(c.name, token, value)
+			operation()
 			w.reply(&c.store, &c.host, packet{do: arrived})
 		}})
 	})
-	return errors.Join(awaited, err)
 }
 
 // newClient makes a client of the world's scheme.

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/b6e7cabe/quorumlock/chaos"
@@ -76,6 +77,13 @@ func Faults() []Fault {
 			d.separate()
 			d.add("clock", d.node(), -d.length())
 		}},
+		{"lost-memory-and-clock", "a master comes back empty, and a client's wall clock has gone back: the two faults that tokens do not survive", func(d *drawing) {
+			d.separate()
+			d.plan.Faults = append(d.plan.Faults, Injection{
+				Client: strconv.Itoa(1 + d.IntN(d.plan.Clients)), Step: 1, Fault: "client-clock", Amount: -time.Hour,
+			})
+			d.add("amnesia", d.node(), 0)
+		}},
 		{"eviction", "masters under memory pressure evict keys that expire", func(d *drawing) {
 			for range 1 + d.IntN(d.masters) {
 				d.add("evict", d.node(), 0)
@@ -105,9 +113,6 @@ func injections() []injection {
 		}},
 		{"crash", false, false, func(w *World, c *client, _ *node, _ time.Duration) string {
 			w.kernel.crash(&c.host)
-			if c.inside {
-				w.record.Record(chaos.Event{Actor: c.name, Kind: chaos.Left}) // the dead do no harm
-			}
 			return "dies"
 		}},
 		{"client-clock", false, true, func(_ *World, c *client, _ *node, d time.Duration) string {
@@ -201,5 +206,9 @@ func (w *World) inject(c *client, i Injection, before string) {
 	if n == nil {
 		text += ", before its " + before
 	}
-	w.record.Record(chaos.Event{Actor: actor, Kind: chaos.Began, Text: text})
+	did := chaos.Began
+	if i.Fault == "crash" {
+		did = chaos.Died
+	}
+	w.record.Record(chaos.Event{Actor: actor, Kind: did, Text: text})
 }

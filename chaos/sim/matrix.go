@@ -16,11 +16,12 @@ type Cell struct {
 	Scheme   chaos.Scheme
 	Fault    Fault
 	Guard    chaos.Guard
+	Workload chaos.Workload // "" for any
 	Expected chaos.Outcome
 }
 
-// Cells returns the combinations of the given schemes, faults and guards.
-func Cells(schemes []chaos.Scheme, faults []Fault, guards []chaos.Guard) []Cell {
+// Cells returns the combinations of the given schemes, faults and guards, under one workload or, if it is empty, any.
+func Cells(schemes []chaos.Scheme, faults []Fault, guards []chaos.Guard, workload chaos.Workload) []Cell {
 	var cells []Cell
 	for _, f := range faults {
 		for _, s := range schemes {
@@ -28,7 +29,7 @@ func Cells(schemes []chaos.Scheme, faults []Fault, guards []chaos.Guard) []Cell 
 				if s.Name == "single-failover" && f.Name != "failover" {
 					continue // it is single, and only that fault tells them apart
 				}
-				cells = append(cells, Cell{s, f, g, Expected(s.Name, f.Name, g)})
+				cells = append(cells, Cell{s, f, g, workload, Expected(s.Name, f.Name, g)})
 			}
 		}
 	}
@@ -70,7 +71,7 @@ func SearchAll(ctx context.Context, cells []Cell, b Budget, progress *Progress) 
 					if i >= len(cells) {
 						return
 					}
-					found[i] <- cells[i].search(ctx, b, progress)
+					found[i] <- cells[i].searchAll(ctx, b, progress)
 				}
 			})
 		}
@@ -87,8 +88,8 @@ func SearchAll(ctx context.Context, cells []Cell, b Budget, progress *Progress) 
 	}
 }
 
-// search plays this shard's schedules of a cell until one breaks. Where one must, it goes on ten times as long.
-func (c Cell) search(ctx context.Context, b Budget, progress *Progress) Finding {
+// searchAll plays this shard's schedules of a cell until one breaks. Where one must, it goes on ten times as long.
+func (c Cell) searchAll(ctx context.Context, b Budget, progress *Progress) Finding {
 	defer progress.CellsDone.Add(1)
 	const slice = 256
 	shards := uint64(max(b.Shards, 1))
@@ -99,7 +100,7 @@ func (c Cell) search(ctx context.Context, b Budget, progress *Progress) Finding 
 		schedules *= 10
 	}
 	for left := schedules; left > 0 && sum.badness < worst && ctx.Err() == nil; left -= slice {
-		f := Search(c.Scheme, c.Fault, c.Guard, seed, shards, min(slice, left))
+		f := c.Search(seed, shards, min(slice, left))
 		seed += slice * shards
 		progress.Schedules.Add(int64(f.Runs))
 		sum.add(f)

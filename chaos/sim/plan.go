@@ -13,14 +13,15 @@ import (
 // Plan is all that a run depends on. Its text, which [Plan.String] writes and [ParsePlan] reads, is what a person copies
 // to see the run again.
 type Plan struct {
-	Scheme  string
-	Fault   string // the kind that was searched with
-	Guard   chaos.Guard
-	Clients int
-	Rounds  int           // how often each client wants the lock
-	Work    time.Duration // how long it works under the lock, by its own clock, between its read and its write; may be 0
-	Seed    uint64
-	Faults  []Injection
+	Scheme   string
+	Fault    string // the kind that was searched with
+	Guard    chaos.Guard
+	Workload chaos.Workload
+	Clients  int
+	Rounds   int           // how often each client wants the lock
+	Work     time.Duration // how long it works under the lock, by its own clock, between its read and its write; may be 0
+	Seed     uint64
+	Faults   []Injection
 }
 
 // Injection is one fault, at one step of one client.
@@ -48,7 +49,7 @@ func (p Plan) String() string {
 	if p.Work != 0 {
 		load += "x" + p.Work.String()
 	}
-	words := []string{p.Scheme, p.Fault, string(p.Guard), load, strconv.FormatUint(p.Seed, 10)}
+	words := []string{p.Scheme, p.Fault, string(p.Guard), string(p.Workload), load, strconv.FormatUint(p.Seed, 10)}
 	for _, i := range p.Faults {
 		words = append(words, i.String())
 	}
@@ -58,11 +59,11 @@ func (p Plan) String() string {
 // ParsePlan reads what Plan.String has written.
 func ParsePlan(text string) (Plan, error) {
 	words := strings.Fields(text)
-	if len(words) < 5 {
-		return Plan{}, fmt.Errorf("plan %q: want SCHEME FAULT GUARD CLIENTSxROUNDS[xWORK] SEED, then faults", text)
+	if len(words) < 6 {
+		return Plan{}, fmt.Errorf("plan %q: want SCHEME FAULT GUARD WORKLOAD CLIENTSxROUNDS[xWORK] SEED, then faults", text)
 	}
-	p := Plan{Scheme: words[0], Fault: words[1], Guard: chaos.Guard(words[2])}
-	clients, rounds, _ := strings.Cut(words[3], "x")
+	p := Plan{Scheme: words[0], Fault: words[1], Guard: chaos.Guard(words[2]), Workload: chaos.Workload(words[3])}
+	clients, rounds, _ := strings.Cut(words[4], "x")
 	rounds, work, worked := strings.Cut(rounds, "x")
 	if worked {
 		d, err := time.ParseDuration(work)
@@ -74,14 +75,17 @@ func ParsePlan(text string) (Plan, error) {
 	var err1, err2, err3 error
 	p.Clients, err1 = strconv.Atoi(clients)
 	p.Rounds, err2 = strconv.Atoi(rounds)
-	p.Seed, err3 = strconv.ParseUint(words[4], 10, 64)
+	p.Seed, err3 = strconv.ParseUint(words[5], 10, 64)
 	if err1 != nil || err2 != nil || err3 != nil || p.Clients < 1 || p.Clients > maxClients || p.Rounds < 1 || p.Rounds > maxRounds {
-		return Plan{}, fmt.Errorf("plan %q: %q and %q are not 1 to %d clients x 1 to %d rounds and a seed", text, words[3], words[4], maxClients, maxRounds)
+		return Plan{}, fmt.Errorf("plan %q: %q and %q are not 1 to %d clients x 1 to %d rounds and a seed", text, words[4], words[5], maxClients, maxRounds)
 	}
 	if _, err := chaos.GuardByName(words[2]); err != nil {
 		return Plan{}, fmt.Errorf("plan %q: %w", text, err)
 	}
-	for _, word := range words[5:] {
+	if _, err := chaos.WorkloadByName(words[3]); err != nil {
+		return Plan{}, fmt.Errorf("plan %q: %w", text, err)
+	}
+	for _, word := range words[6:] {
 		i, err := parseInjection(word)
 		if err != nil {
 			return Plan{}, fmt.Errorf("plan %q: %w", text, err)
@@ -132,12 +136,18 @@ func parseInjection(word string) (Injection, error) {
 	return i, nil
 }
 
-// Draw makes the plan of a seed, for a scheme under a kind of fault.
-func Draw(scheme chaos.Scheme, fault Fault, guard chaos.Guard, seed uint64) Plan {
+// Draw makes the plan of a seed. The workload is drawn too, unless the cell has one.
+func (c Cell) Draw(seed uint64) Plan {
 	r := rand.New(rand.NewPCG(seed, 1))
-	p := Plan{Scheme: scheme.Name, Fault: fault.Name, Guard: guard, Seed: seed, Clients: 2 + r.IntN(2), Rounds: 1 + r.IntN(2)}
+	p := Plan{
+		Scheme: c.Scheme.Name, Fault: c.Fault.Name, Guard: c.Guard, Workload: c.Workload, Seed: seed,
+		Clients: 2 + r.IntN(2), Rounds: 1 + r.IntN(2),
+	}
+	if all := chaos.Workloads(); p.Workload == "" {
+		p.Workload = all[r.IntN(len(all))]
+	}
 	p.Work = time.Duration(min(r.IntN(4), 1)*r.IntN(200)) * time.Millisecond // else two are seldom inside for long enough to meet
-	fault.Draw(&drawing{r, scheme.Masters, &p})
+	c.Fault.Draw(&drawing{r, c.Scheme.Masters, &p})
 	return p
 }
 

@@ -16,9 +16,10 @@ func plans(s chaos.Scheme, guard chaos.Guard) *rapid.Generator[Plan] {
 	return rapid.Custom(func(t *rapid.T) Plan {
 		p := Plan{
 			Scheme: s.Name, Fault: "any", Guard: guard,
-			Clients: rapid.IntRange(2, 3).Draw(t, "clients"),
-			Rounds:  rapid.IntRange(1, 2).Draw(t, "rounds"),
-			Seed:    rapid.Uint64Range(0, 1000).Draw(t, "seed"),
+			Workload: rapid.SampledFrom(chaos.Workloads()).Draw(t, "workload"),
+			Clients:  rapid.IntRange(2, 3).Draw(t, "clients"),
+			Rounds:   rapid.IntRange(1, 2).Draw(t, "rounds"),
+			Seed:     rapid.Uint64Range(0, 1000).Draw(t, "seed"),
 		}
 		for i := range rapid.IntRange(0, 4).Draw(t, "faults") {
 			kind := rapid.SampledFrom(injections()).Draw(t, fmt.Sprintf("fault %d", i))

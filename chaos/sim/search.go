@@ -7,7 +7,7 @@ import (
 	"github.com/b6e7cabe/quorumlock/chaos"
 )
 
-// Finding is what a search through the plans of one scheme, fault and guard came to.
+// Finding is what a search through the plans of a cell came to.
 type Finding struct {
 	Runs        int
 	Events      int
@@ -22,12 +22,12 @@ type Finding struct {
 
 // Search plays the plans of the seeds from first, every stride-th, until one does damage or n have been played. What
 // breaks in a lesser way is kept in case that nothing worse is found.
-func Search(scheme chaos.Scheme, fault Fault, guard chaos.Guard, first, stride uint64, n int) (f Finding) {
+func (c Cell) Search(first, stride uint64, n int) (f Finding) {
 	var r Runner
 	defer r.Close()
 	for i := range n {
-		plan := Draw(scheme, fault, guard, first+uint64(i)*stride)
-		o := r.Run(scheme, plan, nil)
+		plan := c.Draw(first + uint64(i)*stride)
+		o := r.Run(c.Scheme, plan, nil)
 		f.count(o)
 		if how := badness(o); how > f.badness {
 			f.badness, f.Worst = how, &plan
@@ -37,7 +37,7 @@ func Search(scheme chaos.Scheme, fault Fault, guard chaos.Guard, first, stride u
 		}
 	}
 	if f.Worst != nil {
-		short := r.shrink(scheme, *f.Worst, f.badness)
+		short := r.shrink(c.Scheme, *f.Worst, f.badness)
 		f.Worst = &short
 	}
 	return f

@@ -45,7 +45,7 @@ func TestAPlanIsTheWholeStory(t *testing.T) {
 		for _, s := range schemes.All() {
 			for _, f := range Faults() {
 				for seed := range uint64(5) {
-					plan := Draw(s, f, chaos.GuardWrites, seed)
+					plan := Cell{Scheme: s, Fault: f, Guard: chaos.GuardWrites}.Draw(seed)
 					got := retell(Run(s, plan, nil).History)
 					want, ok := first[plan.String()]
 					if !ok {
@@ -66,7 +66,7 @@ func TestARunnerForgets(t *testing.T) {
 	defer r.Close()
 	for _, f := range Faults() {
 		for seed := range uint64(20) {
-			plan := Draw(scheme(t, "redlock"), f, chaos.GuardAll, seed)
+			plan := Cell{Scheme: scheme(t, "redlock"), Fault: f, Guard: chaos.GuardAll}.Draw(seed)
 			if used, fresh := retell(r.Run(scheme(t, "redlock"), plan, nil).History), retell(Run(scheme(t, "redlock"), plan, nil).History); used != fresh {
 				t.Fatalf("%v:\n%s\nfresh:\n%s", plan, used, fresh)
 			}
@@ -78,7 +78,7 @@ func TestPlansAreTheirText(t *testing.T) {
 	for _, s := range schemes.All() {
 		for _, f := range Faults() {
 			for seed := range uint64(50) {
-				plan := Draw(s, f, chaos.GuardAll, seed)
+				plan := Cell{Scheme: s, Fault: f, Guard: chaos.GuardAll}.Draw(seed)
 				back, err := ParsePlan(plan.String())
 				if err != nil || back.String() != plan.String() {
 					t.Fatalf("%v: %v, %v", plan, back, err)
@@ -87,12 +87,12 @@ func TestPlansAreTheirText(t *testing.T) {
 		}
 	}
 	for _, text := range []string{
-		"", "redlock", "redlock client-pause none 2x1", "redlock client-pause none 2 5", "redlock client-pause none 0x1 5",
-		"redlock client-pause none 2x99 5", "redlock client-pause some 2x1 5", "redlock client-pause none 2x1 -5",
-		"redlock client-pause none 2x1 5 1@2", "redlock client-pause none 2x1 5 1@x:pause", "redlock client-pause none 2x1 5 1@2:nothing",
-		"redlock client-pause none 2x1 5 1@2:cut,F", "redlock client-pause none 2x1 5 1@2:pause,soon",
-		"redlock client-pause none 2x1 5 1@2:cut", "redlock client-pause none 2x1 5 1@2:pause",
-		"redlock client-pause none 2x1 5 7@2:pause,1s",
+		"", "redlock", "redlock client-pause none counter 2x1", "redlock client-pause none counter 2 5", "redlock client-pause none counter 0x1 5",
+		"redlock client-pause none counter 2x99 5", "redlock client-pause none sums 2x1 5", "redlock client-pause some counter 2x1 5", "redlock client-pause none counter 2x1 -5",
+		"redlock client-pause none counter 2x1 5 1@2", "redlock client-pause none counter 2x1 5 1@x:pause", "redlock client-pause none counter 2x1 5 1@2:nothing",
+		"redlock client-pause none counter 2x1 5 1@2:cut,F", "redlock client-pause none counter 2x1 5 1@2:pause,soon",
+		"redlock client-pause none counter 2x1 5 1@2:cut", "redlock client-pause none counter 2x1 5 1@2:pause",
+		"redlock client-pause none counter 2x1 5 7@2:pause,1s",
 	} {
 		if plan, err := ParsePlan(text); err == nil {
 			t.Errorf("%q is read as %v", text, plan)
@@ -104,7 +104,7 @@ func TestASearchLeavesNoGoroutine(t *testing.T) {
 	before := runtime.NumGoroutine()
 	var progress Progress
 	n := 0
-	cells := Cells(schemes.All(), Faults(), []chaos.Guard{chaos.GuardAll})
+	cells := Cells(schemes.All(), Faults(), []chaos.Guard{chaos.GuardAll}, "")
 	for range SearchAll(t.Context(), cells, Budget{Schedules: 5}, &progress) {
 		n++
 	}
@@ -132,7 +132,7 @@ func TestTheArticlesBreaksAreFound(t *testing.T) {
 		{"Breaking Redlock with bad timings, 2nd example: a pause while acquiring", "redlock-naive", "client-pause"},
 	} {
 		s := scheme(t, example.scheme)
-		found := Search(s, fault(t, example.fault), chaos.GuardNone, 0, 1, 10_000)
+		found := Cell{Scheme: s, Fault: fault(t, example.fault), Guard: chaos.GuardNone}.Search(0, 1, 10_000)
 		if found.Worst == nil {
 			t.Errorf("%s: not found in %d schedules", example.source, found.Runs)
 			continue

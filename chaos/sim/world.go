@@ -18,6 +18,7 @@ const (
 const (
 	lockName    = "lock"
 	masterCount = 5
+	items       = 2 // in stock: fewer than there are buyers in most runs
 )
 
 // World is one simulated run: masters, a network, clients, and a resource. All that happens in it follows from its plan.
@@ -56,7 +57,7 @@ func (r *Runner) Run(scheme chaos.Scheme, plan Plan, each func(chaos.Event)) Out
 		random: rand.New(rand.NewPCG(plan.Seed, 0)),
 	}
 	w.record = chaos.NewRecorder(func() time.Duration { return w.kernel.now }, each)
-	w.register = chaos.NewRegister(plan.Guard, w.record.Record)
+	w.register = chaos.NewRegister(chaos.NewMemory(plan.Guard, plan.Workload.Initial(items)), w.record.Record)
 	for i := range masterCount {
 		w.nodes = append(w.nodes, &node{name: string(rune('A' + i)), data: map[string]entry{}, now: func() time.Duration { return w.kernel.now }})
 		w.all = append(w.all, i)

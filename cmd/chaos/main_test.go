@@ -81,7 +81,7 @@ func TestShardsMergeIntoTheWholeSearch(t *testing.T) {
 }
 
 func TestReplayTellsThePlansStory(t *testing.T) {
-	plan := "redlock client-pause none 2x1 4 1@7:pause,913ms"
+	plan := "redlock client-pause none counter 2x1 4 1@7:pause,913ms"
 	var said bytes.Buffer
 	cmd := replayCommand()
 	cmd.SetArgs([]string{plan})
@@ -129,7 +129,7 @@ func TestAnInterruptedRunSaysWhatItHad(t *testing.T) {
 	if !errors.Is(err, context.Canceled) || errors.As(err, new(status)) {
 		t.Errorf("the error is %v", err)
 	}
-	if !strings.Contains(said.String(), "1 of 3 cells were played") {
+	if !strings.Contains(said.String(), "1 of 4 cells were played") {
 		t.Errorf("it says:\n%s", &said)
 	}
 	if results, err := report.Load(filepath.Join(out, "results.json")); err != nil || len(results.Cells) != 1 {

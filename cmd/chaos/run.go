@@ -47,7 +47,7 @@ results.json is written into the folder given with --out.`,
 	f.StringVar(&sel.nodes, "nodes", "auto", "what the masters are: auto, process (redis-server), embedded (miniredis)")
 	f.StringVar(&sel.scenario, "scenario", "", "only this one (see chaos list)")
 	f.StringVar(&sel.scheme, "scheme", "", "only this one (see chaos list)")
-	f.StringVar(&sel.guard, "guard", "", "only this one: none, writes, all")
+	f.StringVar(&sel.guard, "guard", "", "only this one: none, writes, all, cas")
 	f.IntVar(&sel.schedules, "schedules", defaultSchedules, "how many schedules to search for each cell that must hold; 0 for no search")
 	f.StringVar(&sel.out, "out", "out", "the folder for results.json")
 	return cmd

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -20,10 +21,10 @@ import (
 
 // hunt is what the flags of search ask for.
 type hunt struct {
-	scheme, fault, guard, shard, out string
-	schedules                        int
-	seed                             uint64
-	time                             time.Duration
+	scheme, fault, guard, workload, shard, out string
+	schedules                                  int
+	seed                                       uint64
+	time                                       time.Duration
 }
 
 func searchCommand() *cobra.Command {
@@ -51,7 +52,8 @@ schedules are used up. What is found is made short, and told by the command that
 	f := cmd.Flags()
 	f.StringVar(&h.scheme, "scheme", "", "only this one (see chaos list)")
 	f.StringVar(&h.fault, "fault", "", "only this one (see chaos list)")
-	f.StringVar(&h.guard, "guard", "", "only this one: none, writes, all")
+	f.StringVar(&h.guard, "guard", "", "only this one: none, writes, all, cas")
+	f.StringVar(&h.workload, "workload", "", "only this one: counter, stock, append; else each schedule draws one")
 	f.IntVar(&h.schedules, "schedules", defaultSchedules, "how many schedules to try for each cell that must hold; one that must break gets ten times as many")
 	f.DurationVar(&h.time, "time", 0, "stop after this time; 0 = when the schedules are used up")
 	f.Uint64Var(&h.seed, "seed", 0, "the seed of the first schedule")
@@ -86,7 +88,12 @@ func (h hunt) cells() ([]sim.Cell, error) {
 		}
 		guards = []chaos.Guard{one}
 	}
-	return sim.Cells(all, faults, guards), nil
+	if h.workload != "" {
+		if _, err := chaos.WorkloadByName(h.workload); err != nil {
+			return nil, err
+		}
+	}
+	return sim.Cells(all, faults, guards, chaos.Workload(h.workload)), nil
 }
 
 // budget checks what the flags say of how much to search.
@@ -130,7 +137,7 @@ func (h hunt) search(ctx context.Context, w io.Writer, cells []sim.Cell) (report
 
 func cellOf(c sim.Cell, f sim.Finding) report.Cell {
 	cell := report.Cell{
-		World: "sim", Scheme: c.Scheme.Name, Fault: c.Fault.Name, Guard: c.Guard, Workload: "counter",
+		World: "sim", Scheme: c.Scheme.Name, Fault: c.Fault.Name, Guard: c.Guard, Workload: cmp.Or(string(c.Workload), "any"),
 		Runs: f.Runs, Overlaps: f.Overlaps, Corruptions: f.Corruptions, Refusals: f.Refusals,
 		Reached: f.Reached, Available: f.Runs - f.Starved, Expected: c.Expected, Verdict: f.Outcome(),
 		Replay: fmt.Sprintf("make search SCHEME=%s FAULT=%s GUARD=%s", c.Scheme.Name, c.Fault.Name, c.Guard),
@@ -211,8 +218,8 @@ func replayCommand() *cobra.Command {
 		Use:   "replay PLAN",
 		Short: "Tell the story of one simulated run, step by step",
 		Long: `Tell the story of one simulated run, step by step. A plan is what chaos search prints, in quotes:
-SCHEME FAULT GUARD CLIENTSxROUNDS SEED, and the faults as CLIENT@STEP:FAULT,MASTER,DURATION.`,
-		Example: "  chaos replay 'redlock client-pause none 2x1 15 2@7:pause,861ms'",
+SCHEME FAULT GUARD WORKLOAD CLIENTSxROUNDS SEED, and the faults as CLIENT@STEP:FAULT,MASTER,DURATION.`,
+		Example: "  chaos replay 'redlock client-pause none counter 2x1 15 2@7:pause,861ms'",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			plan, err := sim.ParsePlan(args[0])

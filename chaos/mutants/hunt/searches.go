@@ -84,9 +84,12 @@ func (s search) drawn(seed uint64) sim.Plan {
 		if err != nil {
 			panic(err) // a mistake in the table above
 		}
-		return sim.Draw(chaos.Scheme{Name: schemeName, Masters: masterCount}, fault, s.guard, seed)
+		cell := sim.Cell{
+			Scheme: chaos.Scheme{Name: schemeName, Masters: masterCount}, Fault: fault, Guard: s.guard, Workload: chaos.Counter,
+		}
+		return cell.Draw(seed)
 	}
-	d := &drawing{rand.New(rand.NewPCG(seed, 2)), sim.Plan{Scheme: schemeName, Fault: s.name, Guard: s.guard, Seed: seed}}
+	d := &drawing{rand.New(rand.NewPCG(seed, 2)), sim.Plan{Scheme: schemeName, Fault: s.name, Guard: s.guard, Workload: chaos.Counter, Seed: seed}}
 	d.plan.Clients, d.plan.Rounds = 2+d.IntN(2), 1+d.IntN(2)
 	s.draw(d)
 	return d.plan
