@@ -122,9 +122,10 @@ func (v *vote) fail(kind error) *QuorumError {
 		op = OpAcquire // of which it is a part
 	}
 	e := &QuorumError{Op: op.String(), Name: v.cmd.Name, Need: v.need, Won: v.Yes(), kind: kind}
+	e.Errors = &multierror.Error{Errors: make([]error, 0, len(v.replies))}
 	for node := range v.replies {
 		if why := v.reason(node); why != nil {
-			e.Errors = multierror.Append(e.Errors, why)
+			e.Errors.Errors = append(e.Errors.Errors, why)
 		}
 		if !v.heard[node] || v.replies[node].Err != nil {
 			e.Unknown++

@@ -58,7 +58,7 @@ func (c *client) script() {
 			return
 		}
 		c.inside = false
-		w.record.Record(chaos.Event{Actor: c.name, Kind: chaos.Left})
+		w.record(chaos.Event{Actor: c.name, Kind: chaos.Left})
 		hold.Release(context.Background())
 	}
 }
@@ -68,7 +68,7 @@ func (c *client) acquire() chaos.Hold {
 	w := c.world
 	c.asking = true
 	defer func() { c.asking = false }()
-	w.record.Record(chaos.Event{Actor: c.name, Kind: chaos.Asked})
+	w.record(chaos.Event{Actor: c.name, Kind: chaos.Asked})
 	for end := w.kernel.now + enough; w.kernel.now < end; {
 		hold, err := c.locker.Acquire(context.Background(), lockName)
 		if c.gone() {
@@ -76,7 +76,7 @@ func (c *client) acquire() chaos.Hold {
 		}
 		if err == nil {
 			c.inside = true
-			w.record.Record(chaos.Event{Actor: c.name, Kind: chaos.Acquired, Token: hold.Token()})
+			w.record(chaos.Event{Actor: c.name, Kind: chaos.Acquired, Token: hold.Token()})
 			return hold
 		}
 		pause := retryPause + time.Duration(w.random.Uint64N(uint64(retryPause)))
@@ -84,7 +84,7 @@ func (c *client) acquire() chaos.Hold {
 			return nil
 		}
 	}
-	w.record.Record(chaos.Event{Actor: c.name, Kind: chaos.GaveUp})
+	w.record(chaos.Event{Actor: c.name, Kind: chaos.GaveUp})
 	return nil
 }
 

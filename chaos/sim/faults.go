@@ -105,84 +105,82 @@ type injection struct {
 	strike    func(w *World, c *client, n *node, amount time.Duration) (story string)
 }
 
-func injections() []injection {
-	return []injection{
-		{"pause", false, true, func(w *World, c *client, _ *node, d time.Duration) string {
-			w.kernel.pause(&c.host, d)
-			return fmt.Sprintf("is stopped for %v", d)
-		}},
-		{"crash", false, false, func(w *World, c *client, _ *node, _ time.Duration) string {
-			w.kernel.crash(&c.host)
-			return "dies"
-		}},
-		{"client-clock", false, true, func(_ *World, c *client, _ *node, d time.Duration) string {
-			c.clock.offset += d
-			return fmt.Sprintf("its wall clock steps by %v", d)
-		}},
-		{"slow", false, false, func(_ *World, c *client, _ *node, _ time.Duration) string {
-			c.clock.setRate(0.5)
-			return "its clocks run at half speed from here on"
-		}},
-		{"clock", true, true, func(_ *World, _ *client, n *node, d time.Duration) string {
-			n.offset += d
-			return fmt.Sprintf("its wall clock steps by %v", d)
-		}},
-		{"late-write", false, true, func(_ *World, c *client, _ *node, d time.Duration) string {
-			c.lateWrite = d
-			return fmt.Sprintf("its next write is held up for %v", d)
-		}},
-		{"late-request", true, true, func(w *World, c *client, n *node, d time.Duration) string {
-			w.link(c, n).lateRequest = d
-			return fmt.Sprintf("its next request from %s is held up for %v", c.name, d)
-		}},
-		{"late-reply", true, true, func(w *World, c *client, n *node, d time.Duration) string {
-			w.link(c, n).lateReply = d
-			return fmt.Sprintf("its next reply to %s is held up for %v", c.name, d)
-		}},
-		{"lose-request", true, false, func(w *World, c *client, n *node, _ time.Duration) string {
-			w.link(c, n).loseRequest = true
-			return "its next request from " + c.name + " is lost"
-		}},
-		{"lose-reply", true, false, func(w *World, c *client, n *node, _ time.Duration) string {
-			w.link(c, n).loseReply = true
-			return "its next reply to " + c.name + " is lost"
-		}},
-		{"cut", true, false, func(w *World, c *client, n *node, _ time.Duration) string {
-			w.link(c, n).cut = true
-			return "is cut off from " + c.name
-		}},
-		{"hang", true, true, func(w *World, _ *client, n *node, d time.Duration) string {
-			w.kernel.pause(&n.host, d)
-			return fmt.Sprintf("hangs for %v", d)
-		}},
-		{"restart", true, false, func(_ *World, _ *client, n *node, _ time.Duration) string {
-			n.boots++
-			return "restarts with its data"
-		}},
-		{"amnesia", true, false, func(_ *World, _ *client, n *node, _ time.Duration) string {
-			n.boots++
-			clear(n.data)
-			n.journal = nil
-			return "restarts empty"
-		}},
-		{"forget", true, true, func(w *World, _ *client, n *node, d time.Duration) string {
-			n.boots++
-			n.forget(w.kernel.now - d)
-			return fmt.Sprintf("comes back without the writes of the last %v", d)
-		}},
-		{"evict", true, false, func(_ *World, _ *client, n *node, _ time.Duration) string {
-			for key, e := range n.data {
-				if e.expires != 0 {
-					delete(n.data, key)
-				}
+var injections = []injection{
+	{"pause", false, true, func(w *World, c *client, _ *node, d time.Duration) string {
+		w.kernel.pause(&c.host, d)
+		return fmt.Sprintf("is stopped for %v", d)
+	}},
+	{"crash", false, false, func(w *World, c *client, _ *node, _ time.Duration) string {
+		w.kernel.crash(&c.host)
+		return "dies"
+	}},
+	{"client-clock", false, true, func(_ *World, c *client, _ *node, d time.Duration) string {
+		c.clock.offset += d
+		return fmt.Sprintf("its wall clock steps by %v", d)
+	}},
+	{"slow", false, false, func(_ *World, c *client, _ *node, _ time.Duration) string {
+		c.clock.setRate(0.5)
+		return "its clocks run at half speed from here on"
+	}},
+	{"clock", true, true, func(_ *World, _ *client, n *node, d time.Duration) string {
+		n.offset += d
+		return fmt.Sprintf("its wall clock steps by %v", d)
+	}},
+	{"late-write", false, true, func(_ *World, c *client, _ *node, d time.Duration) string {
+		c.lateWrite = d
+		return fmt.Sprintf("its next write is held up for %v", d)
+	}},
+	{"late-request", true, true, func(w *World, c *client, n *node, d time.Duration) string {
+		w.link(c, n).lateRequest = d
+		return fmt.Sprintf("its next request from %s is held up for %v", c.name, d)
+	}},
+	{"late-reply", true, true, func(w *World, c *client, n *node, d time.Duration) string {
+		w.link(c, n).lateReply = d
+		return fmt.Sprintf("its next reply to %s is held up for %v", c.name, d)
+	}},
+	{"lose-request", true, false, func(w *World, c *client, n *node, _ time.Duration) string {
+		w.link(c, n).loseRequest = true
+		return "its next request from " + c.name + " is lost"
+	}},
+	{"lose-reply", true, false, func(w *World, c *client, n *node, _ time.Duration) string {
+		w.link(c, n).loseReply = true
+		return "its next reply to " + c.name + " is lost"
+	}},
+	{"cut", true, false, func(w *World, c *client, n *node, _ time.Duration) string {
+		w.link(c, n).cut = true
+		return "is cut off from " + c.name
+	}},
+	{"hang", true, true, func(w *World, _ *client, n *node, d time.Duration) string {
+		w.kernel.pause(&n.host, d)
+		return fmt.Sprintf("hangs for %v", d)
+	}},
+	{"restart", true, false, func(_ *World, _ *client, n *node, _ time.Duration) string {
+		n.boots++
+		return "restarts with its data"
+	}},
+	{"amnesia", true, false, func(_ *World, _ *client, n *node, _ time.Duration) string {
+		n.boots++
+		clear(n.data)
+		n.journal = nil
+		return "restarts empty"
+	}},
+	{"forget", true, true, func(w *World, _ *client, n *node, d time.Duration) string {
+		n.boots++
+		n.forget(w.kernel.now - d)
+		return fmt.Sprintf("comes back without the writes of the last %v", d)
+	}},
+	{"evict", true, false, func(_ *World, _ *client, n *node, _ time.Duration) string {
+		for key, e := range n.data {
+			if e.expires != 0 {
+				delete(n.data, key)
 			}
-			return "evicts every key that expires"
-		}},
-	}
+		}
+		return "evicts every key that expires"
+	}},
 }
 
 func injectionByName(name string) (injection, error) {
-	return chaos.ByName("injection", injections(), name, func(i injection) string { return i.name })
+	return chaos.ByName("injection", injections, name, func(i injection) string { return i.name })
 }
 
 func (w *World) link(c *client, n *node) *link { return &c.links[n.name[0]-'A'] }
@@ -210,5 +208,5 @@ func (w *World) inject(c *client, i Injection, before string) {
 	if i.Fault == "crash" {
 		did = chaos.Died
 	}
-	w.record.Record(chaos.Event{Actor: actor, Kind: did, Text: text})
+	w.record(chaos.Event{Actor: actor, Kind: did, Text: text})
 }

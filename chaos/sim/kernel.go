@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"container/heap"
 	"context"
 	"errors"
 	"iter"
@@ -22,18 +21,19 @@ type kernel struct {
 	parked  []*process // in the order in which they came to wait
 	idle    []*process // done, and ready to be another
 	running *process
-	events  int // carried out
+	events  int  // carried out
+	ran     bool // a process has, in the event that is being carried out
 	over    bool
 }
 
 // reset readies the kernel for another world.
 func (k *kernel) reset() {
-	for _, e := range k.queue {
-		*e = event{}
-		k.spare = append(k.spare, e)
+	for _, next := range k.queue {
+		k.free(next.event)
 	}
+	clear(k.queue)
 	k.queue = k.queue[:0]
-	k.now, k.planned, k.events, k.over = 0, 0, 0, false
+	k.now, k.planned, k.events, k.ran, k.over = 0, 0, 0, false, false
 }
 
 // close ends the coroutines that are kept for reuse.
@@ -48,9 +48,7 @@ func (k *kernel) close() {
 // by far the most, so they do without a closure.) One that belongs to a host waits while that is paused, and does not
 // happen once it has crashed.
 type event struct {
-	at    time.Duration
-	order uint64
-	host  *host
+	host *host
 
 	do     func()
 	wake   *process
@@ -78,20 +76,6 @@ type process struct {
 	ended  bool // the wait is over because nothing is to come any more
 }
 
-type queue []*event
-
-func (q queue) Len() int { return len(q) }
-func (q queue) Less(i, j int) bool {
-	return q[i].at < q[j].at || q[i].at == q[j].at && q[i].order < q[j].order
-}
-func (q queue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
-func (q *queue) Push(x any)   { *q = append(*q, x.(*event)) }
-func (q *queue) Pop() any {
-	e := (*q)[len(*q)-1]
-	*q = (*q)[:len(*q)-1]
-	return e
-}
-
 // after plans a call.
 func (k *kernel) after(d time.Duration, h *host, do func()) {
 	k.plan(d, event{host: h, do: do})
@@ -100,28 +84,41 @@ func (k *kernel) after(d time.Duration, h *host, do func()) {
 // plan plans an event.
 func (k *kernel) plan(d time.Duration, e event) {
 	k.planned++
-	e.at, e.order = k.now+max(d, 0), k.planned
-	place := new(event)
+	var place *event
 	if n := len(k.spare); n > 0 {
 		place, k.spare = k.spare[n-1], k.spare[:n-1]
+	} else {
+		place = new(event)
 	}
 	*place = e
-	heap.Push(&k.queue, place)
+	k.queue.push(item{k.now + max(d, 0), k.planned, place})
+}
+
+// free takes an event back, to be used again.
+func (k *kernel) free(e *event) {
+	*e = event{}
+	k.spare = append(k.spare, e)
 }
 
 // run carries out events until done says so, none is left, or the limit is passed; then it ends every process.
 func (k *kernel) run(limit time.Duration, done func() bool) {
-	for len(k.queue) > 0 && !done() {
-		next := heap.Pop(&k.queue).(*event)
-		e := *next
-		*next = event{}
-		k.spare = append(k.spare, next)
-		if e.at > limit {
+	for len(k.queue) > 0 {
+		next := k.queue.pop()
+		e := *next.event
+		k.free(next.event)
+		if next.at > limit {
 			break
 		}
-		k.now = e.at
+		k.now = next.at
 		k.carryOut(e)
+		if !k.ran {
+			continue // so no context has ended, and nobody is done
+		}
+		k.ran = false
 		k.wakeEnded()
+		if done() {
+			break
+		}
 	}
 	k.over = true
 	for len(k.parked) > 0 {
@@ -144,17 +141,14 @@ func (k *kernel) carryOut(e event) {
 	case e.do != nil:
 		e.do()
 	case e.wake != nil:
-		if e.wake.parked && e.wake.wakes == e.wakes {
-			k.unpark(e.wake)
-			k.resume(e.wake)
-		}
+		k.wake(e.wake, e.wakes)
 	default:
 		e.packet.arrive()
 	}
 }
 
-// wakeEnded wakes the processes whose context has ended. Contexts end at once and only inside events, so that looking
-// after each event misses none.
+// wakeEnded wakes the processes whose context has ended. Contexts end at once, and only where processes run, so that
+// looking after each event in which one did misses none.
 func (k *kernel) wakeEnded() {
 	for _, p := range k.parked {
 		if p.ctx != nil && p.ctx.Err() != nil {
@@ -208,9 +202,17 @@ func (k *kernel) process() *process {
 // resume runs a process until it waits again or ends.
 func (k *kernel) resume(p *process) {
 	before := k.running
-	k.running = p
+	k.running, k.ran = p, true
 	p.next()
 	k.running = before
+}
+
+// wake ends a process' wait, if it is still the one that is meant. It is for the event loop, not for processes.
+func (k *kernel) wake(p *process, wakes int) {
+	if p.parked && p.wakes == wakes {
+		k.unpark(p)
+		k.resume(p)
+	}
 }
 
 // wakeSoon plans the end of a process' wait.
@@ -226,7 +228,10 @@ func (k *kernel) park(ctx context.Context) bool {
 	if k.over || p.host.crashed {
 		return false
 	}
-	p.ctx, p.parked = ctx, true
+	p.ctx, p.parked = nil, true
+	if ctx.Done() != nil {
+		p.ctx = ctx
+	}
 	k.parked = append(k.parked, p)
 	return p.yield(struct{}{}) && !p.ended && !p.host.crashed
 }

@@ -86,26 +86,33 @@ type exchange struct {
 	cmd     redlock.Command
 	counter string   // the lock's, of cmd
 	plain   []string // instead of cmd
-	legs    []struct {
+	legs    [masterCount]struct {
 		boots int // of the node when it was asked
 		reply redlock.Reply
 		text  answer
 	}
-	inbox   []int // nodes whose answer has arrived, in order
+	inbox   [masterCount]int // nodes whose answer has arrived, in order
+	arrived int              // so many
+	taken   int              // of which so many have been looked at
 	late    bool
 	waiting *process
 	wakes   int
 }
 
+// exchange returns a fresh one. Packets that come late may still belong to it, so it is used again in the next world only.
+func (w *World) exchange(c *client) *exchange {
+	if w.exchanged == len(w.exchanges) {
+		w.exchanges = append(w.exchanges, new(exchange))
+	}
+	x := w.exchanges[w.exchanged]
+	w.exchanged++
+	*x = exchange{client: c}
+	return x
+}
+
 // send sends the command to nodes.
 func (x *exchange) send(nodes []int, timeout time.Duration) {
 	w := x.client.world
-	x.legs = append(x.legs, make([]struct {
-		boots int
-		reply redlock.Reply
-		text  answer
-	}, len(w.nodes))...)
-	x.inbox = make([]int, 0, len(nodes))
 	for _, i := range nodes {
 		x.legs[i].boots = w.nodes[i].boots
 		w.request(&x.client.links[i], &w.nodes[i].host, packet{exchange: x, node: i, leg: arriving})
@@ -131,21 +138,26 @@ func (x *exchange) proceed(i int, at leg) {
 		return
 	case refused:
 		x.legs[i].reply.Err, x.legs[i].text.err = errRefused, errRefused
-		x.inbox = append(x.inbox, i)
+		x.hear(i)
 	case returning:
-		x.inbox = append(x.inbox, i)
+		x.hear(i)
 	case late:
 		x.late = true
 	}
 	if x.waiting != nil {
-		w.kernel.wakeSoon(x.waiting, x.wakes)
+		w.kernel.wake(x.waiting, x.wakes)
 	}
+}
+
+func (x *exchange) hear(node int) {
+	x.inbox[x.arrived] = node
+	x.arrived++
 }
 
 // next waits for the next answer; it returns false if there is none to wait for any more.
 func (x *exchange) next(ctx context.Context) (node int, ok bool) {
 	k := x.client.world.kernel
-	for len(x.inbox) == 0 {
+	for x.taken == x.arrived {
 		if x.late || ctx.Err() != nil {
 			return 0, false
 		}
@@ -156,11 +168,13 @@ func (x *exchange) next(ctx context.Context) (node int, ok bool) {
 			return 0, false
 		}
 	}
-	node, x.inbox = x.inbox[0], x.inbox[1:]
-	return node, true
+	x.taken++
+	return x.inbox[x.taken-1], true
 }
 
 var errRefused = fmt.Errorf("dial: %w", syscall.ECONNREFUSED)
+
+var lockCounter = redlock.Command{Name: lockName}.Counter()
 
 // masters are the [redlock.Masters] of one client.
 type masters struct {
@@ -180,9 +194,13 @@ func (m *masters) Send(ctx context.Context, cmd redlock.Command) iter.Seq[redloc
 		}
 		nodes := cmd.Nodes
 		if nodes == nil {
-			nodes = w.all[:m.n]
+			nodes = everyMaster[:m.n]
 		}
-		x := &exchange{client: c, cmd: cmd, counter: cmd.Counter()}
+		x := w.exchange(c)
+		x.cmd, x.counter = cmd, lockCounter
+		if cmd.Name != lockName {
+			x.counter = cmd.Counter()
+		}
 		x.send(nodes, cmd.Timeout)
 		answered := 0
 		for range nodes {
@@ -219,8 +237,9 @@ func (m *masters) Do(ctx context.Context, master int, command ...string) (string
 	if !c.step(command[0]) {
 		return "", false, errOver
 	}
-	x := &exchange{client: c, plain: command}
-	x.send(w.all[master:master+1], patience)
+	x := w.exchange(c)
+	x.plain = command
+	x.send(everyMaster[master:master+1], patience)
 	if _, ok := x.next(ctx); !ok {
 		return "", false, cmp.Or(ctx.Err(), errSilent)
 	}
@@ -236,8 +255,8 @@ func (c *client) await(ctx context.Context, timeout time.Duration, send func(arr
 	k := c.world.kernel
 	p, wakes := k.running, k.running.wakes
 	arrived, late := false, false
-	send(func() { arrived = true; k.wakeSoon(p, wakes) })
-	k.after(c.clock.real(timeout), &c.host, func() { late = true; k.wakeSoon(p, wakes) })
+	send(func() { arrived = true; k.wake(p, wakes) })
+	k.after(c.clock.real(timeout), &c.host, func() { late = true; k.wake(p, wakes) })
 	for !arrived {
 		if late {
 			return errSilent

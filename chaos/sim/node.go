@@ -38,6 +38,15 @@ type change struct {
 	had bool
 }
 
+// reset makes it a fresh node again.
+func (n *node) reset(journals bool) {
+	if n.data == nil {
+		n.data = map[string]entry{}
+	}
+	clear(n.data)
+	*n = node{name: n.name, data: n.data, now: n.now, journals: journals, journal: n.journal[:0]}
+}
+
 // forget takes back what has changed since then.
 func (n *node) forget(since time.Duration) {
 	for len(n.journal) > 0 {

@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"slices"
+
 	"github.com/b6e7cabe/quorumlock/chaos"
 	"github.com/b6e7cabe/quorumlock/chaos/check"
 )
@@ -13,7 +15,7 @@ type Outcome struct {
 }
 
 func (w *World) outcome() Outcome {
-	h := w.record.History()
+	h := slices.Clone(w.history)
 	terms := check.Terms{Guard: w.plan.Guard, Reached: w.struck || len(w.plan.Faults) == 0}
 	if w.plan.onlyCrashes() {
 		terms.Lease = freed

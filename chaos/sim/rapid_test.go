@@ -22,7 +22,7 @@ func plans(s chaos.Scheme, guard chaos.Guard) *rapid.Generator[Plan] {
 			Seed:     rapid.Uint64Range(0, 1000).Draw(t, "seed"),
 		}
 		for i := range rapid.IntRange(0, 4).Draw(t, "faults") {
-			kind := rapid.SampledFrom(injections()).Draw(t, fmt.Sprintf("fault %d", i))
+			kind := rapid.SampledFrom(injections).Draw(t, fmt.Sprintf("fault %d", i))
 			f := Injection{
 				Client: strconv.Itoa(rapid.IntRange(1, p.Clients).Draw(t, "client")),
 				Step:   rapid.IntRange(1, 24).Draw(t, "step"),

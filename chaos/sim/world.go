@@ -2,6 +2,7 @@ package sim
 
 import (
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/b6e7cabe/quorumlock/chaos"
@@ -17,9 +18,11 @@ const (
 
 const (
 	lockName    = "lock"
-	masterCount = 5
+	masterCount = 5 // and everyMaster names them
 	items       = 2 // in stock: fewer than there are buyers in most runs
 )
+
+var everyMaster = [masterCount]int{0, 1, 2, 3, 4}
 
 // World is one simulated run: masters, a network, clients, and a resource. All that happens in it follows from its plan.
 type World struct {
@@ -28,15 +31,25 @@ type World struct {
 	kernel   *kernel
 	random   *rand.Rand
 	nodes    []*node
-	all      []int
 	clients  []*client
 	register *chaos.Register
-	record   *chaos.Recorder
+	history  chaos.History
+	each     func(chaos.Event)
 	struck   bool // a fault took effect while a client was inside or asked
+
+	exchanges []*exchange // of this world and those before it
+	exchanged int         // in this world
 }
 
 // Runner plays one plan after the other, on one core, and keeps what it has for the next.
-type Runner struct{ kernel kernel }
+type Runner struct {
+	kernel    kernel
+	nodes     []*node
+	exchanges []*exchange
+	history   chaos.History
+	source    rand.PCG
+	random    *rand.Rand
+}
 
 // Close ends the runner: no coroutine is left.
 func (r *Runner) Close() { r.kernel.close() }
@@ -51,22 +64,7 @@ func Run(scheme chaos.Scheme, plan Plan, each func(chaos.Event)) Outcome {
 // Run plays a plan. It panics if the scheme cannot be opened with the settings that all worlds have, which is a mistake in
 // the scheme.
 func (r *Runner) Run(scheme chaos.Scheme, plan Plan, each func(chaos.Event)) Outcome {
-	r.kernel.reset()
-	w := &World{
-		plan: plan, scheme: scheme, kernel: &r.kernel,
-		random: rand.New(rand.NewPCG(plan.Seed, 0)),
-	}
-	w.record = chaos.NewRecorder(func() time.Duration { return w.kernel.now }, each)
-	w.register = chaos.NewRegister(chaos.NewMemory(plan.Guard, plan.Workload.Initial(items)), w.record.Record)
-	for i := range masterCount {
-		w.nodes = append(w.nodes, &node{name: string(rune('A' + i)), data: map[string]entry{}, now: func() time.Duration { return w.kernel.now }})
-		w.all = append(w.all, i)
-	}
-	for _, i := range plan.Faults {
-		for _, n := range w.nodes {
-			n.journals = n.journals || i.Fault == "forget"
-		}
-	}
+	w := r.world(scheme, plan, each)
 	for number := 1; number <= plan.Clients; number++ {
 		c := w.newClient(number)
 		w.clients = append(w.clients, c)
@@ -74,7 +72,30 @@ func (r *Runner) Run(scheme chaos.Scheme, plan Plan, each func(chaos.Event)) Out
 		w.kernel.spawn(&c.host, time.Duration(w.random.Uint64N(uint64(TTL/4))), c.script)
 	}
 	w.kernel.run(horizon, w.settled)
+	r.exchanges, r.history = w.exchanges, w.history
 	return w.outcome()
+}
+
+// world returns a fresh world, made of what earlier ones have left.
+func (r *Runner) world(scheme chaos.Scheme, plan Plan, each func(chaos.Event)) *World {
+	k := &r.kernel
+	k.reset()
+	now := func() time.Duration { return k.now }
+	if r.nodes == nil {
+		r.random = rand.New(&r.source)
+		for i := range masterCount {
+			r.nodes = append(r.nodes, &node{name: string(rune('A' + i)), now: now})
+		}
+	}
+	r.source.Seed(plan.Seed, 0)
+	forgets := slices.ContainsFunc(plan.Faults, func(i Injection) bool { return i.Fault == "forget" })
+	for _, n := range r.nodes {
+		n.reset(forgets)
+	}
+	w := &World{plan: plan, scheme: scheme, kernel: k, random: r.random, nodes: r.nodes, exchanges: r.exchanges}
+	w.history, w.each = r.history[:0], each
+	w.register = chaos.NewRegister(chaos.NewMemory(plan.Guard, plan.Workload.Initial(items)), w.record)
+	return w
 }
 
 // settled reports whether every client is through.
@@ -85,4 +106,13 @@ func (w *World) settled() bool {
 		}
 	}
 	return true
+}
+
+// record adds an event, at the present time. (A chaos.Recorder would lock and copy, and nothing is concurrent here.)
+func (w *World) record(e chaos.Event) {
+	e.At = w.kernel.now
+	w.history = append(w.history, e)
+	if w.each != nil {
+		w.each(e)
+	}
 }
