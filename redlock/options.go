@@ -60,6 +60,8 @@ type settings struct {
 // derived stands for a setting that follows from another one unless it is given.
 const derived = math.MinInt
 
+var noTrace = new(Trace)
+
 func defaults() settings {
 	return settings{
 		ttl:         DefaultTTL,
@@ -69,7 +71,7 @@ func defaults() settings {
 		retryMin:    DefaultRetryMin,
 		retryMax:    DefaultRetryMax,
 		retention:   DefaultFenceRetention,
-		trace:       new(Trace),
+		trace:       noTrace,
 		clock:       clock.System(),
 		random:      rand.Reader,
 	}

@@ -54,24 +54,5 @@ func (c *hostClock) AfterFunc(d time.Duration, f func()) (stop func() bool) {
 	if c.kernel.over || c.host.crashed {
 		return func() bool { return true }
 	}
-	const (
-		waiting = iota
-		stopped
-		fired
-	)
-	state := waiting
-	c.kernel.spawnIf(c.host, c.real(d), func() bool {
-		if state != waiting {
-			return false
-		}
-		state = fired
-		return true
-	}, f)
-	return func() bool {
-		if state != waiting {
-			return false
-		}
-		state = stopped
-		return true
-	}
+	return c.kernel.spawn(c.host, c.real(d), f).stop
 }

@@ -44,13 +44,14 @@ func (k *kernel) close() {
 	k.idle = nil
 }
 
-// event is something that happens at a time: a call of do, or the end of a process' wait, or a packet's arrival. (These are
-// by far the most, so they do without a closure.) One that belongs to a host waits while that is paused, and does not
+// event is something that happens at a time: a call of do, the start of a process, the end of its wait, or a packet's
+// arrival. (All but the first are many, so they do without a closure.) One that belongs to a host waits while that is paused, and does not
 // happen once it has crashed.
 type event struct {
 	host *host
 
 	do     func()
+	start  *timer
 	wake   *process
 	wakes  int
 	packet packet
@@ -140,6 +141,8 @@ func (k *kernel) carryOut(e event) {
 	switch {
 	case e.do != nil:
 		e.do()
+	case e.start != nil:
+		k.start(e.host, e.start)
 	case e.wake != nil:
 		k.wake(e.wake, e.wakes)
 	default:
@@ -158,21 +161,34 @@ func (k *kernel) wakeEnded() {
 	}
 }
 
-// spawn starts a process of a host, as an event of its own.
-func (k *kernel) spawn(h *host, d time.Duration, f func()) {
-	k.spawnIf(h, d, func() bool { return true }, f)
+// timer is a process that is to start at its time, unless it is stopped before.
+type timer struct {
+	job  func()
+	over bool // it has started, or been stopped
 }
 
-// spawnIf does so if it is still wanted when its time comes.
-func (k *kernel) spawnIf(h *host, d time.Duration, wanted func() bool, f func()) {
-	k.after(d, h, func() {
-		if !wanted() {
-			return
-		}
-		p := k.process()
-		p.host, p.job = h, f
-		k.resume(p)
-	})
+// stop reports whether the process will not start for that reason.
+func (t *timer) stop() bool {
+	stopped := !t.over
+	t.over = true
+	return stopped
+}
+
+// spawn plans the start of a process of a host.
+func (k *kernel) spawn(h *host, d time.Duration, job func()) *timer {
+	t := &timer{job: job}
+	k.plan(d, event{host: h, start: t})
+	return t
+}
+
+func (k *kernel) start(h *host, t *timer) {
+	if t.over {
+		return
+	}
+	t.over = true
+	p := k.process()
+	p.host, p.job = h, t.job
+	k.resume(p)
 }
 
 // process returns a coroutine that carries out its job when it is resumed, and after it is kept for another: to make
