@@ -20,7 +20,7 @@ const (
 	root = "../.."
 
 	// enough is how many schedules of each search the client passes as it is, and in how many each mutant is caught.
-	enough = 500
+	enough = 4000
 )
 
 func TestTheClientAsItIsHasAllProperties(t *testing.T) {
