@@ -23,6 +23,7 @@ const (
 	Read     Kind = "read"     // the resource answered a read
 	Wrote    Kind = "wrote"    // the resource accepted a write
 	Refused  Kind = "refused"  // the resource refused an operation
+	Overdue  Kind = "overdue"  // a client was told that it has the lock, past its validity by the client's own clock
 	Began    Kind = "began"    // a fault was injected, with its proof
 	Ended    Kind = "ended"    // a fault was undone
 	Said     Kind = "said"     // a remark for the reader
@@ -70,6 +71,8 @@ func (e Event) String() string {
 		if e.Stale {
 			what += "  <- stale: the resource had seen a larger token"
 		}
+	case Overdue:
+		what = "is told that it has the lock, past its validity by its own clock: " + e.Text
 	case Refused:
 		what = "is REFUSED by the resource: " + e.Text
 	default:

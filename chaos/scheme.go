@@ -15,6 +15,10 @@ type Scheme struct {
 	About   string // one line: how it locks, and by whose rules
 	Masters int    // how many masters it uses: the first so many of those that there are
 	Open    func(Env) (Locker, error)
+
+	// Validity is for how long, of a lease of that TTL, its holder may rely on what a majority has granted, counted from
+	// before it asked; nil if the scheme makes no such promise.
+	Validity func(ttl time.Duration) time.Duration
 }
 
 // Env is what a scheme's client may use of the world. It must use nothing else, least of all package time.

@@ -20,6 +20,7 @@ type Verdict struct {
 	Refusals    int // operations that the guard refused
 	Deadlocks   int // clients that gave up waiting
 	Lingering   int // times that the lock of a client that had died was kept from others for longer than it may be
+	Overdue     int // times that a client was told that it has the lock past its validity, by its own clock
 	TokenFaults int // grants whose fencing token is not unique, or below that of an earlier grant
 	Outcome     chaos.Outcome
 }
@@ -46,6 +47,8 @@ func Judge(h chaos.History, terms Terms) Verdict {
 			v.Refusals++
 		case chaos.GaveUp:
 			v.Deadlocks++
+		case chaos.Overdue:
+			v.Overdue++
 		}
 	}
 	v.Overlaps = overlaps(h)
@@ -57,7 +60,7 @@ func Judge(h chaos.History, terms Terms) Verdict {
 	switch {
 	case !terms.Reached:
 		v.Outcome = chaos.Unreached
-	case v.Corruptions > 0, v.Repeated > 0, v.Deadlocks > 0, v.Lingering > 0,
+	case v.Corruptions > 0, v.Repeated > 0, v.Deadlocks > 0, v.Lingering > 0, v.Overdue > 0,
 		terms.Guard == chaos.GuardNone && v.Overlaps > 0,
 		terms.Guard.UsesTokens() && v.TokenFaults > 0:
 		v.Outcome = chaos.Breaks

@@ -2,6 +2,7 @@ package schemes
 
 import (
 	"context"
+	"time"
 
 	"github.com/b6e7cabe/quorumlock/chaos"
 	"github.com/b6e7cabe/quorumlock/redlock"
@@ -23,7 +24,12 @@ var redlockHere = chaos.Scheme{
 		}
 		return redlockClient{c}, nil
 	},
+	Validity: lessDrift,
 }
+
+// lessDrift is validity by the client's defaults ("Distributed locks with Redis", "Is the Algorithm Asynchronous?": the
+// TTL less the time it took, "minus just a few milliseconds in order to compensate for clock drift").
+func lessDrift(ttl time.Duration) time.Duration { return ttl - ttl/100 - 2*time.Millisecond }
 
 type redlockClient struct{ client *redlock.Client }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/b6e7cabe/quorumlock/chaos"
+	"github.com/b6e7cabe/quorumlock/chaos/check"
 	"github.com/b6e7cabe/quorumlock/redlock"
 )
 
@@ -19,6 +20,7 @@ type client struct {
 	clock     hostClock
 	random    randomReader
 	locker    chaos.Locker
+	watch     *check.Watch  // nil if the scheme promises no validity
 	links     []link        // to each node
 	store     link          // to the resource
 	lateWrite time.Duration // its next write is delayed by this
@@ -77,6 +79,7 @@ func (c *client) acquire() chaos.Hold {
 		if err == nil {
 			c.inside = true
 			w.record(chaos.Event{Actor: c.name, Kind: chaos.Acquired, Token: hold.Token()})
+			c.told()
 			return hold
 		}
 		pause := retryPause + time.Duration(w.random.Uint64N(uint64(retryPause)))
@@ -102,7 +105,18 @@ func (c *client) section(hold chaos.Hold) {
 	if hold.Remaining() <= 0 {
 		return // it looked, as it should: that it is not enough is the point
 	}
+	c.told()
 	c.write(hold.Token(), found, next)
+}
+
+// told is what the client has just been: that it has the lock.
+func (c *client) told() {
+	if c.watch == nil {
+		return
+	}
+	if left := c.watch.Left(); left <= 0 {
+		c.world.record(chaos.Event{Actor: c.name, Kind: chaos.Overdue, Text: (-left).String()})
+	}
 }
 
 func (c *client) read(token redlock.Token) (found chaos.Snapshot, err error) {
@@ -143,8 +157,13 @@ func (w *World) newClient(number int) *client {
 	}
 	c.clock = hostClock{kernel: w.kernel, host: &c.host, rate: 1}
 	m := &masters{world: w, client: c, n: w.scheme.Masters}
+	env := chaos.Env{Masters: m, Plain: m, Clock: &c.clock, Random: c.random, TTL: TTL}
+	if w.scheme.Validity != nil {
+		c.watch = &check.Watch{Masters: m, Clock: &c.clock, Validity: w.scheme.Validity(TTL)}
+		env.Masters = c.watch
+	}
 	var err error
-	c.locker, err = w.scheme.Open(chaos.Env{Masters: m, Plain: m, Clock: &c.clock, Random: c.random, TTL: TTL})
+	c.locker, err = w.scheme.Open(env)
 	if err != nil {
 		panic(fmt.Sprintf("sim: open scheme %s: %v", w.scheme.Name, err))
 	}

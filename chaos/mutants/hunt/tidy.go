@@ -35,7 +35,7 @@ func (w *watch) lookLater(g *grant, looks int) {
 func (w *watch) lookAt(node int, g *grant) {
 	value, ok, err := w.env.Plain.Do(context.Background(), node, "GET", g.name)
 	switch {
-	case err != nil || !ok || value != g.value:
+	case err != nil || !ok || value != g.Value:
 	case w.trial.search.tidy == noKey:
 		w.trial.violated(tidiness, "master %c keeps the key of a grant that was given up %v ago", 'A'+node, tidyAfter)
 	case g.released[node] && g.open[node] == 0:

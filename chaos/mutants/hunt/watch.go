@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/b6e7cabe/quorumlock/chaos"
+	"github.com/b6e7cabe/quorumlock/chaos/check"
 	"github.com/b6e7cabe/quorumlock/redlock"
 )
 
@@ -22,24 +23,19 @@ type watch struct {
 
 // grant is what one attempt to acquire has come to, as the answers of the masters tell. Times are by the client's clock.
 type grant struct {
-	name, value string
-	granted     time.Duration     // when a quorum had granted the attempt; 0 = not yet
-	until       time.Duration     // when the validity ends that a quorum has granted
-	limit       time.Duration     // of extension
-	revoked     bool              // a majority has answered to an extension that the key is not this client's any more
-	confirmed   bool              // its token, or that was tried
-	open        [masterCount]int  // requests that may set the key and have not been answered
-	released    [masterCount]bool // the master has confirmed a release
+	check.Belief
+	name      string
+	limit     time.Duration     // of extension
+	confirmed bool              // its token, or that was tried
+	open      [masterCount]int  // requests that may set the key and have not been answered
+	released  [masterCount]bool // the master has confirmed a release
 }
 
 func (w *watch) now() time.Duration { return w.env.Clock.Now().Boot }
 
 // left is for how long the client may rely on the grant.
 func (w *watch) left(g *grant) time.Duration {
-	if g.revoked {
-		return 0
-	}
-	return min(g.until, g.limit) - w.now()
+	return min(g.Left(w.now()), g.limit-w.now())
 }
 
 // Len implements redlock.Masters.
@@ -62,21 +58,20 @@ func (w *watch) Send(ctx context.Context, cmd redlock.Command) iter.Seq[redlock.
 
 // round is one question to the masters.
 type round struct {
-	watch         *watch
-	cmd           redlock.Command
-	grant         *grant
-	asked         time.Duration
-	done, refused int
+	check.Round
+	cmd   redlock.Command
+	grant *grant
 }
 
 func (w *watch) ask(cmd redlock.Command) *round {
-	r := &round{watch: w, cmd: cmd, asked: w.now()}
+	r := &round{cmd: cmd}
 	switch cmd.Op {
 	case redlock.OpAcquire:
 		r.grant = w.begin(cmd)
 	default:
 		r.grant = w.grantOf(cmd.Value)
 	}
+	r.Round = r.grant.Ask(cmd.Op, masterCount, w.env.Clock, cmd.TTL-drift(cmd.TTL))
 	switch cmd.Op {
 	case redlock.OpAcquire, redlock.OpRepair:
 		for node := range r.grant.open {
@@ -94,7 +89,7 @@ func (w *watch) ask(cmd redlock.Command) *round {
 
 // begin notes that an attempt begins.
 func (w *watch) begin(cmd redlock.Command) *grant {
-	g := &grant{name: cmd.Name, value: cmd.Value, limit: math.MaxInt64}
+	g := &grant{Belief: check.Belief{Value: cmd.Value}, name: cmd.Name, limit: math.MaxInt64}
 	if extend := w.trial.search.extend; extend > 0 {
 		g.limit = w.now() + extend
 	}
@@ -108,7 +103,7 @@ func (w *watch) begin(cmd redlock.Command) *grant {
 // grantOf returns the last attempt that had the value.
 func (w *watch) grantOf(value string) *grant {
 	for _, g := range slices.Backward(w.grants) {
-		if g.value == value {
+		if g.Value == value {
 			return g
 		}
 	}
@@ -117,26 +112,13 @@ func (w *watch) grantOf(value string) *grant {
 
 // hear takes in a master's answer, before the client does.
 func (r *round) hear(reply redlock.Reply) {
+	r.Hear(reply)
 	g := r.grant
-	if reply.Status == redlock.Done {
-		r.done++
-	} else {
-		r.refused++
-	}
 	switch r.cmd.Op {
 	case redlock.OpAcquire, redlock.OpRepair:
 		g.open[reply.Node]--
 	case redlock.OpRelease:
 		g.released[reply.Node] = true
-	case redlock.OpExtend:
-		g.revoked = g.revoked || r.refused == majority
-	}
-	prolongs := r.cmd.Op == redlock.OpAcquire || r.cmd.Op == redlock.OpExtend
-	if prolongs && r.done == majority {
-		g.until = max(g.until, r.asked+r.cmd.TTL-drift(r.cmd.TTL))
-		if g.granted == 0 {
-			g.granted = r.watch.now()
-		}
 	}
 }
 
@@ -181,7 +163,7 @@ func (w *watch) Acquire(ctx context.Context, name string) (chaos.Hold, error) {
 	}
 	t.largest = max(t.largest, lock.Token())
 	t.granted[lock.Token()] = true
-	if late := w.now() - g.granted; late > 0 && !g.confirmed {
+	if late := w.now() - g.Granted; late > 0 && !g.confirmed {
 		t.violated(progress, "the lock was granted %v after a quorum had", late)
 	}
 	if w.left(g) <= 0 {
