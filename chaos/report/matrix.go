@@ -51,7 +51,7 @@ func (c Cell) says() string {
 			b.WriteString(" (" + strings.Join(counts, ", ") + ")")
 		}
 	}
-	if c.Verdict != c.Expected {
+	if !c.AsExpected() {
 		fmt.Fprintf(&b, " EXPECTED %s", c.Expected)
 	}
 	return b.String()
@@ -117,7 +117,7 @@ func (r Results) searchTable() [][]string {
 			for _, guard := range chaos.Guards() {
 				if c, ok := cells[[3]string{fault, scheme, string(guard)}]; ok {
 					text += letters[c.Verdict]
-					if c.Verdict != c.Expected {
+					if !c.AsExpected() {
 						text += "!"
 					}
 				}

@@ -48,13 +48,18 @@ type Cell struct {
 	Replay      string        `json:"replay"` // the command that does it again
 }
 
+// AsExpected reports whether the verdict is no surprise. What was not reached always is one.
+func (c Cell) AsExpected() bool {
+	return c.Verdict == c.Expected || c.Expected == chaos.Unknown && c.Verdict != chaos.Unreached
+}
+
 // Exit is the status with which the harness ends.
 func (r Results) Exit() int {
 	status := 0
 	for _, c := range r.Cells {
-		switch c.Verdict {
-		case c.Expected:
-		case chaos.Unreached:
+		switch {
+		case c.AsExpected():
+		case c.Verdict == chaos.Unreached:
 			if status == 0 {
 				status = 2
 			}
@@ -69,7 +74,7 @@ func (r Results) Exit() int {
 func (r Results) Unexpected() []Cell {
 	var cells []Cell
 	for _, c := range r.Cells {
-		if c.Verdict != c.Expected {
+		if !c.AsExpected() {
 			cells = append(cells, c)
 		}
 	}

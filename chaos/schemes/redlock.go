@@ -13,18 +13,22 @@ var redlockHere = chaos.Scheme{
 	Name:    "redlock",
 	About:   "this project's client on five masters: validity checked, fencing token from the quorum",
 	Masters: 5,
-	Open: func(env chaos.Env) (chaos.Locker, error) {
-		c, err := redlock.NewOver(env.Masters,
-			redlock.WithClock(env.Clock),
-			redlock.WithRandom(env.Random),
-			redlock.WithTTL(env.TTL),
-			redlock.WithNodeTimeout(env.TTL/2)) // generous, since a busy machine is no part of any scenario
-		if err != nil {
-			return nil, err
-		}
-		return redlockClient{c}, nil
-	},
+	Open:     func(env chaos.Env) (chaos.Locker, error) { return openRedlock(env) },
 	Validity: lessDrift,
+}
+
+func openRedlock(env chaos.Env, more ...redlock.Option) (chaos.Locker, error) {
+	opts := append([]redlock.Option{
+		redlock.WithClock(env.Clock),
+		redlock.WithRandom(env.Random),
+		redlock.WithTTL(env.TTL),
+		redlock.WithNodeTimeout(env.TTL / 2), // generous, since a busy machine is no part of any scenario
+	}, more...)
+	c, err := redlock.NewOver(env.Masters, opts...)
+	if err != nil {
+		return nil, err
+	}
+	return redlockClient{c}, nil
 }
 
 // lessDrift is validity by the client's defaults ("Distributed locks with Redis", "Is the Algorithm Asynchronous?": the

@@ -41,12 +41,15 @@ func (c *hostClock) real(d time.Duration) time.Duration {
 	if c.rate == 1 {
 		return d
 	}
-	return time.Duration(float64(d)/c.rate) + 1
+	return time.Duration(min(float64(d)/c.rate, float64(clock.Forever/2))) + 1
 }
 
 // Sleep implements clock.Clock.
 func (c *hostClock) Sleep(ctx context.Context, d time.Duration) error {
-	return c.kernel.sleep(ctx, c.real(min(d, clock.Forever/2)), d == clock.Forever)
+	if d == clock.Forever {
+		return c.kernel.sleep(ctx, 1, true)
+	}
+	return c.kernel.sleep(ctx, c.real(d), false)
 }
 
 // AfterFunc implements clock.Clock.

@@ -271,7 +271,7 @@ func (k *kernel) end(p *process) {
 	p.ended = false
 }
 
-// sleep lets the running process wait for a time, or until ctx ends.
+// sleep lets the running process wait for a time, or for ever, or until ctx ends.
 func (k *kernel) sleep(ctx context.Context, d time.Duration, forever bool) error {
 	if err := ctx.Err(); err != nil || d <= 0 {
 		return err

@@ -130,7 +130,7 @@ func parseInjection(word string) (Injection, error) {
 			return i, bad
 		}
 	}
-	if kind.onMaster != (i.Node != "") || kind.hasAmount != (i.Amount != 0) {
+	if kind.onMaster != (i.Node != "") || !kind.amount.fits(i.Amount) {
 		return i, bad
 	}
 	return i, nil

@@ -31,7 +31,7 @@ func plans(s chaos.Scheme, guard chaos.Guard) *rapid.Generator[Plan] {
 			if kind.onMaster {
 				f.Node = string(rune('A' + rapid.IntRange(0, s.Masters-1).Draw(t, "master")))
 			}
-			if kind.hasAmount {
+			if kind.amount != noAmount {
 				f.Amount = time.Duration(rapid.IntRange(int(TTL/time.Millisecond), 3*int(TTL/time.Millisecond)).Draw(t, "ms")) * time.Millisecond
 			}
 			p.Faults = append(p.Faults, f)

@@ -92,7 +92,8 @@ func TestPlansAreTheirText(t *testing.T) {
 		"redlock client-pause none counter 2x1 5 1@2", "redlock client-pause none counter 2x1 5 1@x:pause", "redlock client-pause none counter 2x1 5 1@2:nothing",
 		"redlock client-pause none counter 2x1 5 1@2:cut,F", "redlock client-pause none counter 2x1 5 1@2:pause,soon",
 		"redlock client-pause none counter 2x1 5 1@2:cut", "redlock client-pause none counter 2x1 5 1@2:pause",
-		"redlock client-pause none counter 2x1 5 7@2:pause,1s",
+		"redlock client-pause none counter 2x1 5 7@2:pause,1s", "redlock client-pause none counter 2x1 5 1@2:pause,-1s",
+		"redlock client-slow-clock none counter 2x1 5 1@2:slow,-400ms",
 	} {
 		if plan, err := ParsePlan(text); err == nil {
 			t.Errorf("%q is read as %v", text, plan)
