@@ -102,6 +102,9 @@ func (w *World) inject(c *client, i Injection, before string) {
 		w.struck = w.struck || other.inside || other.asking
 	}
 	text := kind.strike(w, c, n, i.Amount)
+	if i.Fault == cuts.name {
+		actor = c.name
+	}
 	if n == nil {
 		text += ", before its " + before
 	}

@@ -61,7 +61,7 @@ var losesReply = injection{"lose-reply", true, noAmount, func(w *World, c *clien
 // cuts separates clients, for the faults of masters: see separate.
 var cuts = injection{"cut", true, noAmount, func(w *World, c *client, n *node, _ time.Duration) string {
 	w.link(c, n).cut = true
-	return "is cut off from " + c.name
+	return cutOff + " " + n.name
 }}
 
 func (w *World) link(c *client, n *node) *link { return &c.links[n.name[0]-'A'] }

@@ -138,22 +138,34 @@ func parseInjection(word string) (Injection, error) {
 
 // Draw makes the plan of a seed. The workload is drawn too, unless the cell has one.
 func (c Cell) Draw(seed uint64) Plan {
-	r := rand.New(rand.NewPCG(seed, 1))
+	p := c.draw(rand.New(rand.NewPCG(seed, 1)))
+	p.Seed = seed
+	return p
+}
+
+// draw makes a plan but for its seed.
+func (c Cell) draw(d dice) Plan {
 	p := Plan{
-		Scheme: c.Scheme.Name, Fault: c.Fault.Name, Guard: c.Guard, Workload: c.Workload, Seed: seed,
-		Clients: 2 + r.IntN(2), Rounds: 1 + r.IntN(2),
+		Scheme: c.Scheme.Name, Fault: c.Fault.Name, Guard: c.Guard, Workload: c.Workload,
+		Clients: 2 + d.IntN(2), Rounds: 1 + d.IntN(2),
 	}
 	if all := chaos.Workloads(); p.Workload == "" {
-		p.Workload = all[r.IntN(len(all))]
+		p.Workload = all[d.IntN(len(all))]
 	}
-	p.Work = time.Duration(min(r.IntN(4), 1)*r.IntN(200)) * time.Millisecond // else two are seldom inside for long enough to meet
-	c.Fault.Draw(&drawing{r, c.Scheme.Masters, &p})
+	p.Work = time.Duration(min(d.IntN(4), 1)*d.IntN(200)) * time.Millisecond // else two are seldom inside for long enough to meet
+	c.Fault.Draw(&drawing{d, c.Scheme.Masters, &p})
 	return p
+}
+
+// dice are what a plan is drawn with: a seed's random numbers, or those of a property test, which makes them small.
+type dice interface {
+	IntN(n int) int // 0 to n-1
+	Perm(n int) []int
 }
 
 // drawing is a plan in the making.
 type drawing struct {
-	*rand.Rand
+	dice
 	masters int
 	plan    *Plan
 }

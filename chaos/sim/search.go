@@ -143,10 +143,3 @@ func (r *Runner) near(scheme chaos.Scheme, plan Plan, how int) *Plan {
 	}
 	return nil
 }
-
-// Story is the history of a run, without what a reader can do without.
-func Story(h chaos.History) chaos.History {
-	return slices.DeleteFunc(slices.Clone(h), func(e chaos.Event) bool {
-		return e.Kind == chaos.Asked || e.Kind == chaos.Left
-	})
-}

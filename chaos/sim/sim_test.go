@@ -5,7 +5,6 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/b6e7cabe/quorumlock/chaos"
 	"github.com/b6e7cabe/quorumlock/chaos/schemes"
@@ -112,14 +111,7 @@ func TestASearchLeavesNoGoroutine(t *testing.T) {
 	if n != len(cells) {
 		t.Errorf("%d of %d cells were searched", n, len(cells))
 	}
-	// A worker is counted until a moment after it has said that it is done.
-	limit := time.Now().Add(30 * time.Second)
-	for runtime.NumGoroutine() > before {
-		if time.Now().After(limit) {
-			t.Fatalf("%d goroutines before, %d after", before, runtime.NumGoroutine())
-		}
-		runtime.Gosched()
-	}
+	awaitGoroutines(t, before)
 }
 
 // The article's examples, and the pause that it begins with, are found by search alone, and shrink to lists as short as

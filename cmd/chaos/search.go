@@ -63,7 +63,7 @@ schedules are used up. What is found is made short, and told by the command that
 }
 
 // defaultSchedules fills the matrix in about a minute on two cores.
-const defaultSchedules = 2500
+const defaultSchedules = 1500
 
 func (h hunt) cells() ([]sim.Cell, error) {
 	all, faults, guards := schemes.All(), sim.Faults(), chaos.Guards()
