@@ -1,12 +1,17 @@
 # make help lists the targets.
 
-NODES    ?= auto
+NODES ?= auto
 SCENARIO ?=
-SCHEME   ?=
-GUARD    ?=
-FAULT    ?=
-PLAN     ?=
-OUT      ?= out
+SCHEME ?=
+GUARD ?=
+FAULT ?=
+WORKLOAD ?=
+PLAN ?=
+SEED ?= 0
+SHARD ?= 0/1
+SCHEDULES ?= 1500
+TIME ?= 0
+OUT ?= out
 COMPOSE  := $(shell docker compose version >/dev/null 2>&1 && echo docker compose || echo docker-compose)
 
 .DEFAULT_GOAL := help
@@ -18,14 +23,15 @@ help: ## show this
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  \1\t\2/' | expand -t 12
 	@echo
 	@echo 'chaos takes NODES=auto|process|embedded, SCENARIO=, SCHEME=, GUARD= and OUT= (the folder for results.json);'
-	@echo 'search takes SCHEME=, FAULT=, GUARD= and OUT=; replay takes PLAN=.'
+	@echo 'search takes SCHEME=, FAULT=, GUARD=, WORKLOAD=, SCHEDULES=, TIME=1h, SEED=, SHARD=i/n and OUT=; replay takes'
+	@echo "PLAN='...', or SCHEME=, FAULT=, GUARD= and SEED=."
 	@echo 'test and up use the redis image named by REDLOCK_REDIS_IMAGE, else one made from redis-server, else redis:7.4.'
 
 test: ## run all tests (with whatever of redis-server, a C compiler and Docker there is)
-	@. .ci/have; . .ci/redis-image; go test ./...
+	@. .ci/have; . .ci/redis-image; go test -p 1 -timeout 30m ./...
 
 race: ## run all tests under the race detector
-	@. .ci/have; . .ci/redis-image; go test -race ./...
+	@. .ci/have; . .ci/redis-image; go test -race -p 1 -timeout 60m ./...
 
 $(OUT)/chaos: FORCE
 	@mkdir -p $(OUT) && go build -o $@ ./cmd/chaos
@@ -35,10 +41,11 @@ chaos: $(OUT)/chaos ## search a simulation for breaks, then play the scenarios o
 	@$(OUT)/chaos run --nodes '$(NODES)' --scenario '$(SCENARIO)' --scheme '$(SCHEME)' --guard '$(GUARD)' --out '$(OUT)'
 
 search: $(OUT)/chaos ## only search the simulation
-	@$(OUT)/chaos search --scheme '$(SCHEME)' --fault '$(FAULT)' --guard '$(GUARD)' --out '$(OUT)/search.json'
+	@$(OUT)/chaos search --scheme '$(SCHEME)' --fault '$(FAULT)' --guard '$(GUARD)' --workload '$(WORKLOAD)' \
+		--schedules '$(SCHEDULES)' --time '$(TIME)' --seed '$(SEED)' --shard '$(SHARD)' --out '$(OUT)/search.json'
 
 replay: $(OUT)/chaos ## tell the story of a simulated run: PLAN='...' as the search prints it
-	@$(OUT)/chaos replay '$(PLAN)'
+	@$(OUT)/chaos replay $(if $(PLAN),'$(PLAN)',--scheme '$(SCHEME)' --fault '$(FAULT)' --guard '$(GUARD)' --seed '$(SEED)')
 
 results: ## make RESULTS.md from the last whole run of make chaos
 	@go run ./cmd/chaos report $(OUT)/results.json > RESULTS.md.new && mv RESULTS.md.new RESULTS.md

@@ -42,6 +42,11 @@ func TestWrongCallsEndWithTheHarnessOwnStatus(t *testing.T) {
 		{"search", "--shard", "x"},
 		{"search", "--fault", "no-such-thing"},
 		{"replay", "no such plan"},
+		{"replay"},
+		{"replay", "--scheme", "redlock"},
+		{"replay", "--scheme", "redlock", "--fault", "none", "--guard", "all", "--from", file},
+		{"replay", "--scheme", "redlock", "redlock client-pause none counter 2x1 4 1@7:pause,913ms"},
+		{"search", "--workload", "no-such-thing"},
 		{"merge"},
 		{"no-such-command"},
 	} {
@@ -80,15 +85,52 @@ func TestShardsMergeIntoTheWholeSearch(t *testing.T) {
 	}
 }
 
-func TestReplayTellsThePlansStory(t *testing.T) {
-	plan := "redlock client-pause none counter 2x1 4 1@7:pause,913ms"
+// A plan, the file of results that has it, and the story beside that file tell one story.
+func TestReplayTellsTheStory(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "search.json")
+	cell := []string{"--scheme", "redlock", "--fault", "client-pause", "--guard", "none"}
+	if got := run(slices.Concat([]string{"search", "--schedules", "300", "--out", out}, cell)); got != asExpected {
+		t.Fatalf("search: exit status %d", got)
+	}
+	results, err := report.Load(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, plan, ok := strings.Cut(results.Cells[0].Replay, "PLAN='")
+	if !ok {
+		t.Fatalf("no plan in %q", results.Cells[0].Replay)
+	}
+	told := replay(t, strings.TrimSuffix(plan, "'"))
+	for _, want := range []string{"  1 ", "a lost update", "=> breaks", "the sections were not carried out one after the other"} {
+		if !strings.Contains(told, want) {
+			t.Errorf("nothing is said of %q:\n%s", want, told)
+		}
+	}
+	if again := replay(t, slices.Concat([]string{"--from", out}, cell)...); again != told {
+		t.Errorf("from the results it is another story:\n%s\nbut was:\n%s", again, told)
+	}
+	if stories, err := os.ReadFile(storiesBeside(out)); err != nil || !strings.Contains(string(stories), told) {
+		t.Errorf("%v: the stories are\n%s", err, stories)
+	}
+}
+
+func TestReplayTellsTheScheduleOfASeed(t *testing.T) {
+	cell := []string{"--scheme", "redlock", "--fault", "client-pause", "--guard", "none", "--seed", "7"}
+	if one, two := replay(t, cell...), replay(t, cell...); one != two || !strings.Contains(one, "has the lock") {
+		t.Errorf("it is:\n%s\nand then:\n%s", one, two)
+	}
+}
+
+func replay(t *testing.T, args ...string) string {
+	t.Helper()
 	var said bytes.Buffer
 	cmd := replayCommand()
-	cmd.SetArgs([]string{plan})
+	cmd.SetArgs(args)
 	cmd.SetOut(&said)
-	if err := cmd.Execute(); err != nil || !strings.Contains(said.String(), "a lost update") {
-		t.Errorf("%v\n%s", err, &said)
+	if err := cmd.Execute(); err != nil {
+		t.Fatalf("replay %v: %v", args, err)
 	}
+	return said.String()
 }
 
 func TestRunTellsTheStoryAndWritesTheResults(t *testing.T) {

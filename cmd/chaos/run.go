@@ -92,6 +92,8 @@ func (sel selection) cells() ([]live.Run, error) {
 	return runs, nil
 }
 
+func resultsIn(folder string) string { return filepath.Join(folder, "results.json") }
+
 // play carries out the selection.
 func play(ctx context.Context, w io.Writer, sel selection) (err error) {
 	runs, err := sel.cells()
@@ -120,7 +122,7 @@ func play(ctx context.Context, w io.Writer, sel selection) (err error) {
 	results.Meta.Redis, _, _ = strings.Cut(reason, " at ")
 	defer func() {
 		results.Meta.DurationS = time.Since(results.Meta.Started).Round(time.Millisecond).Seconds()
-		err = conclude(w, results, len(runs), filepath.Join(sel.out, "results.json"), err)
+		err = conclude(w, results, len(runs), resultsIn(sel.out), err)
 	}()
 	if sel.scenario == "" && sel.schedules > 0 {
 		h := hunt{scheme: sel.scheme, guard: sel.guard, schedules: sel.schedules, shard: "0/1"}
@@ -130,7 +132,8 @@ func play(ctx context.Context, w io.Writer, sel selection) (err error) {
 		}
 		found, err := h.search(ctx, w, cells)
 		results.Cells = found.Cells
-		if err := errors.Join(err, found.SearchMatrix(w)); err != nil {
+		err = errors.Join(err, h.saveStories(storiesBeside(resultsIn(sel.out))), found.SearchMatrix(w))
+		if err != nil {
 			return err
 		}
 	}

@@ -1,14 +1,17 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -25,6 +28,8 @@ type hunt struct {
 	schedules                                  int
 	seed                                       uint64
 	time                                       time.Duration
+
+	stories bytes.Buffer // of what was found to break
 }
 
 func searchCommand() *cobra.Command {
@@ -46,6 +51,7 @@ schedules are used up. What is found is made short, and told by the command that
 			}
 			w := cmd.OutOrStdout()
 			results, err := h.search(cmd.Context(), w, cells)
+			err = errors.Join(err, h.saveStories(storiesBeside(h.out)))
 			return concludeSearch(w, results, len(cells), h.out, err)
 		},
 	}
@@ -62,7 +68,7 @@ schedules are used up. What is found is made short, and told by the command that
 	return cmd
 }
 
-// defaultSchedules fills the matrix in about a minute on two cores.
+// defaultSchedules fills the matrix in less than a minute on two cores.
 const defaultSchedules = 1500
 
 func (h hunt) cells() ([]sim.Cell, error) {
@@ -109,7 +115,7 @@ func (h hunt) budget() (sim.Budget, error) {
 }
 
 // search goes through the cells, and shows how far it is.
-func (h hunt) search(ctx context.Context, w io.Writer, cells []sim.Cell) (report.Results, error) {
+func (h *hunt) search(ctx context.Context, w io.Writer, cells []sim.Cell) (report.Results, error) {
 	results := report.Results{Meta: meta()}
 	budget, err := h.budget()
 	if err != nil {
@@ -127,12 +133,38 @@ func (h hunt) search(ctx context.Context, w io.Writer, cells []sim.Cell) (report
 	defer bar.stop()
 	for cell, found := range sim.SearchAll(ctx, cells, budget, &progress) {
 		results.Cells = append(results.Cells, cellOf(cell, found))
+		if found.Worst != nil {
+			fmt.Fprintf(&h.stories, "%s\n", found.Worst.Replay())
+			if err := sim.Tell(&h.stories, cell.Scheme, *found.Worst); err != nil {
+				return results, err
+			}
+			fmt.Fprintln(&h.stories)
+		}
 	}
 	results.Meta.DurationS = time.Since(results.Meta.Started).Seconds()
 	if len(results.Cells) < len(cells) {
 		return results, fmt.Errorf("the search ended early: %w", context.Cause(ctx))
 	}
 	return results, nil
+}
+
+// saveStories writes the story of each break, if there are any.
+func (h *hunt) saveStories(path string) error {
+	if h.stories.Len() == 0 {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return fmt.Errorf("save the stories: %w", err)
+	}
+	if err := os.WriteFile(path, h.stories.Bytes(), 0o644); err != nil {
+		return fmt.Errorf("save the stories: %w", err)
+	}
+	return nil
+}
+
+// storiesBeside is where the stories of a file of results are.
+func storiesBeside(results string) string {
+	return strings.TrimSuffix(results, filepath.Ext(results)) + "-stories.txt"
 }
 
 func cellOf(c sim.Cell, f sim.Finding) report.Cell {
@@ -172,7 +204,7 @@ func concludeSearch(w io.Writer, results report.Results, planned int, path strin
 	for _, c := range results.Cells {
 		runs += c.Runs
 	}
-	fmt.Fprintf(w, "\n%d schedules in %.0f s; every break with the command that tells its story: %s\n", runs, results.Meta.DurationS, path)
+	fmt.Fprintf(w, "\n%d schedules in %.0f s; the results are in %s, the stories of all breaks in %s\n", runs, results.Meta.DurationS, path, storiesBeside(path))
 	return exitWith(w, results)
 }
 
@@ -211,80 +243,4 @@ func mergeCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&out, "out", filepath.Join("out", "search.json"), "the file for the merged results")
 	return cmd
-}
-
-func replayCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "replay PLAN",
-		Short: "Tell the story of one simulated run, step by step",
-		Long: `Tell the story of one simulated run, step by step. A plan is what chaos search prints, in quotes:
-SCHEME FAULT GUARD WORKLOAD CLIENTSxROUNDS SEED, and the faults as CLIENT@STEP:FAULT,MASTER,DURATION.`,
-		Example: "  chaos replay 'redlock client-pause none counter 2x1 15 2@7:pause,861ms'",
-		Args:    cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			plan, err := sim.ParsePlan(args[0])
-			if err != nil {
-				return err
-			}
-			scheme, err := schemes.ByName(plan.Scheme)
-			if err != nil {
-				return err
-			}
-			w := cmd.OutOrStdout()
-			o := sim.Run(scheme, plan, nil)
-			for i, e := range sim.Story(o.History) {
-				fmt.Fprintf(w, "%3d %v\n", i+1, e)
-			}
-			v := o.Verdict
-			fmt.Fprintf(w, "=> %s: %d inside twice, %d lost updates, %d stale writes accepted, %d refused, %d gave up waiting\n",
-				v.Outcome, v.Overlaps, v.LostUpdates, v.StaleWrites, v.Refusals, v.Deadlocks)
-			return nil
-		},
-	}
-}
-
-// bar shows how far a search is: in place on a terminal, now and then a line elsewhere.
-type bar struct {
-	quit, done chan struct{}
-}
-
-func startBar(w io.Writer, p *sim.Progress) *bar {
-	b := &bar{make(chan struct{}), make(chan struct{})}
-	every, begin, end := 10*time.Second, "", "\n"
-	if f, ok := w.(*os.File); ok {
-		if info, err := f.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
-			every, begin, end = 200*time.Millisecond, "\r\033[K", ""
-		}
-	}
-	start := time.Now()
-	go func() {
-		defer close(b.done)
-		tick := time.NewTicker(every)
-		defer tick.Stop()
-		for {
-			select {
-			case <-tick.C:
-				fmt.Fprint(w, begin, line(p, time.Since(start)), end)
-			case <-b.quit:
-				fmt.Fprint(w, begin)
-				return
-			}
-		}
-	}()
-	return b
-}
-
-func (b *bar) stop() {
-	close(b.quit)
-	<-b.done
-}
-
-// line says what is done, how fast it goes, and how long the rest will take if it goes on like that.
-func line(p *sim.Progress, took time.Duration) string {
-	done, all, n := p.CellsDone.Load(), p.Cells.Load(), p.Schedules.Load()
-	left := "?"
-	if done > 0 {
-		left = (took * time.Duration(all-done) / time.Duration(done)).Round(time.Second).String()
-	}
-	return fmt.Sprintf("search: %d of %d cells, %d schedules, %.0f a second, about %s left", done, all, n, float64(n)/took.Seconds(), left)
 }
