@@ -10,9 +10,9 @@ import (
 
 // redlockHere is the client of this project, unchanged.
 var redlockHere = chaos.Scheme{
-	Name:    "redlock",
-	About:   "this project's client on five masters: validity checked, fencing token from the quorum",
-	Masters: 5,
+	Name:     "redlock",
+	About:    "this project's client on five masters: validity checked, fencing token from the quorum",
+	Masters:  5,
 	Open:     func(env chaos.Env) (chaos.Locker, error) { return openRedlock(env) },
 	Validity: lessDrift,
 }
