@@ -21,7 +21,7 @@ func BenchmarkSchedules(b *testing.B) {
 	}
 	cell := Cell{Scheme: scheme, Fault: fault, Guard: chaos.GuardAll, Workload: chaos.Counter}
 	// As a search does: what a schedule allocates is soon garbage.
-	defer debug.SetGCPercent(debug.SetGCPercent(400))
+	defer debug.SetGCPercent(debug.SetGCPercent(1000))
 	b.ReportAllocs()
 	events := make(chan int, 1024)
 	total := make(chan int)

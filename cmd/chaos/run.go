@@ -200,6 +200,9 @@ func conclude(w io.Writer, results report.Results, planned int, path string, err
 	}
 	fmt.Fprintf(w, "\n%d cells played, %d searched, in %.0f s; results in %s\n",
 		planned, len(results.Cells)-planned, results.Meta.DurationS, path)
+	if searched := len(results.Cells) - planned; searched > 0 {
+		fmt.Fprintf(w, "the stories of what the search found to break: %s\n", storiesBeside(path))
+	}
 	return exitWith(w, results)
 }
 
