@@ -126,7 +126,7 @@ func (h *hunt) search(ctx context.Context, w io.Writer, cells []sim.Cell) (repor
 		ctx, cancel = context.WithTimeout(ctx, h.time)
 		defer cancel()
 	}
-	// What a schedule allocates is soon garbage; collecting it less often is a third faster, and costs some ten megabytes.
+	// What a schedule allocates is soon garbage: it is collected seldom, at the cost of some ten megabytes.
 	defer debug.SetGCPercent(debug.SetGCPercent(1000))
 	var progress sim.Progress
 	bar := startBar(w, &progress)
