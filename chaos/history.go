@@ -1,7 +1,9 @@
 package chaos
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -26,18 +28,21 @@ const (
 	Began    Kind = "began"    // a fault was injected, with its proof
 	Ended    Kind = "ended"    // a fault was undone
 	Said     Kind = "said"     // a remark for the reader
+	Orphan   Kind = "orphan"   // a master was seen to keep the lock's key, which nobody has
 )
 
 // An Event is one thing that the observer or the resource saw. What a client only says of itself is no event, except
 // that it holds the lock: that is the claim under test.
 type Event struct {
-	At    time.Duration // since the start of the run, by the observer's clock
+	At    time.Duration // since the start of the run, by the observer's clock; 0 for now
 	Actor string        // "1", "2": a client; "A" .. "E": a master; "" the observer
 	Kind  Kind
 	Token redlock.Token // Acquired, Read, Wrote, Refused
 	Value int           // Read, Wrote
 	Lost  bool          // Wrote: it overwrote what its client had not read
 	Stale bool          // Wrote: the resource had seen a larger token
+	Until time.Duration // Acquired: when the lease ends as its client believes, by the observer's clock; 0 if it does not
+	Fault string        // Began, Ended, Died: what kind of fault: kill, pause, partition, packet, clock, memory
 	Text  string
 }
 
@@ -60,6 +65,9 @@ func (e Event) String() string {
 		what = "checks its lease: " + e.Text
 	case Left:
 		what = "leaves"
+		if e.Text != "" {
+			what += ": " + e.Text
+		}
 	case Read:
 		what = fmt.Sprintf("reads %d", e.Value)
 	case Wrote:
@@ -95,20 +103,28 @@ func NewRecorder(now func() time.Duration, each func(Event)) *Recorder {
 	return &Recorder{now: now, each: each}
 }
 
-// Record adds an event, at the present time.
+// Record adds an event, at the present time if it has none of its own.
 func (r *Recorder) Record(e Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	e.At = r.now()
+	if e.At == 0 {
+		e.At = r.now()
+	}
 	r.events = append(r.events, e)
 	if r.each != nil {
 		r.each(e)
 	}
 }
 
-// History returns what has been recorded so far.
+// History returns what has been recorded so far, in the order in which it happened: what a client was told is heard of
+// later.
 func (r *Recorder) History() History {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return append(History(nil), r.events...)
+	h := append(History(nil), r.events...)
+	byTime := func(a, b Event) int { return cmp.Compare(a.At, b.At) }
+	if !slices.IsSortedFunc(h, byTime) {
+		slices.SortStableFunc(h, byTime)
+	}
+	return h
 }

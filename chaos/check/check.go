@@ -15,11 +15,12 @@ type Verdict struct {
 	Overlaps    int // pairs of stays in the critical section, by different clients, that overlap in time
 	LostUpdates int // accepted writes over a value that the writer had not read
 	StaleWrites int // accepted writes with a token below the largest that the resource had seen
-	Corruptions int // accepted writes that were either; with versions in place of tokens, only the first
+	Corruptions int // accepted writes that were either; under a guard that does not order tokens, only the first
 	Repeated    int // accepted writes of a value that had been written before: see Repeated
 	Refusals    int // operations that the guard refused
 	Deadlocks   int // clients that gave up waiting
 	Lingering   int // times that the lock of a client that had died was kept from others for longer than it may be
+	Orphans     int // masters that were seen to keep the lock's key when nobody had it
 	TokenFaults int // grants whose fencing token is not unique, or below that of an earlier grant
 	Outcome     chaos.Outcome
 }
@@ -36,16 +37,19 @@ type Terms struct {
 // Judge makes the verdict of a run.
 func Judge(h chaos.History, terms Terms) Verdict {
 	var v Verdict
+	ordered := terms.Guard == chaos.GuardNone || terms.Guard.UsesTokens()
 	for _, e := range h {
 		switch e.Kind {
 		case chaos.Wrote:
 			v.LostUpdates += btoi(e.Lost)
 			v.StaleWrites += btoi(e.Stale)
-			v.Corruptions += btoi(e.Lost || e.Stale && terms.Guard != chaos.GuardCAS)
+			v.Corruptions += btoi(e.Lost || e.Stale && ordered)
 		case chaos.Refused:
 			v.Refusals++
 		case chaos.GaveUp:
 			v.Deadlocks++
+		case chaos.Orphan:
+			v.Orphans++
 		}
 	}
 	v.Overlaps = overlaps(h)
@@ -57,7 +61,7 @@ func Judge(h chaos.History, terms Terms) Verdict {
 	switch {
 	case !terms.Reached:
 		v.Outcome = chaos.Unreached
-	case v.Corruptions > 0, v.Repeated > 0, v.Deadlocks > 0, v.Lingering > 0,
+	case v.Corruptions > 0, v.Repeated > 0, v.Deadlocks > 0, v.Lingering > 0, v.Orphans > 0,
 		terms.Guard == chaos.GuardNone && v.Overlaps > 0,
 		terms.Guard.UsesTokens() && v.TokenFaults > 0:
 		v.Outcome = chaos.Breaks

@@ -36,6 +36,10 @@ func TestJudge(t *testing.T) {
 			Verdict{Outcome: chaos.Holds}},
 		{"a lost update breaks any guard", chaos.History{in("1"), lost, out("1")}, chaos.GuardAll,
 			Verdict{LostUpdates: 1, Corruptions: 1, Outcome: chaos.Breaks}},
+		{"a key that nobody has keeps the lock from others", chaos.History{in("1"), out("1"), {Actor: "D", Kind: chaos.Orphan}}, chaos.GuardAll,
+			Verdict{Orphans: 1, Outcome: chaos.Breaks}},
+		{"marks know no order", chaos.History{in("1"), {Actor: "1", Kind: chaos.Wrote, Stale: true}, out("1")}, chaos.GuardMark,
+			Verdict{StaleWrites: 1, Outcome: chaos.Holds}},
 		{"one write does damage once", chaos.History{in("1"), lostAndStale, out("1")}, chaos.GuardWrites,
 			Verdict{LostUpdates: 1, StaleWrites: 1, Corruptions: 1, Outcome: chaos.Breaks}},
 	} {

@@ -10,6 +10,7 @@ import "github.com/b6e7cabe/quorumlock/chaos"
 // All returns every scheme, the crudest first.
 func All() []chaos.Scheme {
 	return []chaos.Scheme{
+		none,
 		localMutex,
 		setnx,
 		setnxExpire,
@@ -20,6 +21,7 @@ func All() []chaos.Scheme {
 		singleFailover,
 		redlockNaive,
 		redlockHere,
+		redlockWatchdog,
 	}
 }
 

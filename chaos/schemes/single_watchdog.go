@@ -57,6 +57,9 @@ func (h *watchedHold) watch() {
 	}
 }
 
+// Context is all that the holder is told: it ends with the release, whatever has become of the lease.
+func (h *watchedHold) Context() context.Context { return h.held }
+
 func (h *watchedHold) tick() {
 	h.Extend(h.held) // should it fail, the next tick tries again
 	h.watch()
