@@ -21,14 +21,13 @@ var gcPause = chaos.Scenario{
 	},
 }
 
-// stoppedBeforeItsWrite is how both begin: 1 has read, and is stopped after its last look at the lease; 2 is in by then.
+// stoppedBeforeItsWrite is how it begins: 1 has read, and is stopped before it writes; 2 is in by then.
 func stoppedBeforeItsWrite(s *chaos.Stage) (one, two *chaos.Actor) {
 	one, two = s.Client(1), s.Client(2)
 	one.Acquire()
 	one.Read()
-	one.Check()
 	one.Stop()
-	s.Say("the lease of 1 runs out while 1 cannot notice")
+	one.LeaseRunsOut()
 	two.Acquire()
 	two.Read()
 	return one, two

@@ -16,7 +16,8 @@ var pauseInAcquire = chaos.Scenario{
 	Play: func(s *chaos.Stage) {
 		one, two := s.Client(1), s.Client(2)
 		one.StopInAcquire(chaos.FirstAnswer)
-		s.Say("the leases granted to 1 run out before it has read the grants")
+		s.Wait(s.TTL + s.TTL/2)
+		s.Say("the leases granted to 1 have ended before it has read the grants")
 		two.Acquire()
 		two.Read()
 		one.Continue()

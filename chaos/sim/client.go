@@ -135,6 +135,16 @@ func (c *client) atStore(operation func()) error {
 
 // newClient makes a client of the world's scheme.
 func (w *World) newClient(number int) *client {
+	c := w.newHost(number)
+	m := &masters{world: w, client: c, n: w.scheme.Masters}
+	if err := c.open(m, m, TTL); err != nil {
+		panic("sim: " + err.Error())
+	}
+	return c
+}
+
+// newHost makes what a client runs on.
+func (w *World) newHost(number int) *client {
 	c := &client{
 		world:  w,
 		name:   strconv.Itoa(number),
@@ -142,13 +152,16 @@ func (w *World) newClient(number int) *client {
 		random: randomReader{w},
 	}
 	c.clock = hostClock{kernel: w.kernel, host: &c.host, rate: 1}
-	m := &masters{world: w, client: c, n: w.scheme.Masters}
-	var err error
-	c.locker, err = w.scheme.Open(chaos.Env{Masters: m, Plain: m, Clock: &c.clock, Random: c.random, TTL: TTL})
-	if err != nil {
-		panic(fmt.Sprintf("sim: open scheme %s: %v", w.scheme.Name, err))
-	}
 	return c
+}
+
+// open makes it a client of the world's scheme.
+func (c *client) open(m redlock.Masters, p chaos.Plain, ttl time.Duration) (err error) {
+	c.locker, err = c.world.scheme.Open(chaos.Env{Masters: m, Plain: p, Clock: &c.clock, Random: c.random, TTL: ttl})
+	if err != nil {
+		return fmt.Errorf("open scheme %s: %w", c.world.scheme.Name, err)
+	}
+	return nil
 }
 
 // randomReader gives the schemes their random values, from the seed.

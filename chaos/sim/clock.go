@@ -16,6 +16,7 @@ type hostClock struct {
 	offset time.Duration // of its wall clock against its boot-time clock
 	since  time.Duration // real time at which the rate was set
 	boot   time.Duration // what the boot-time clock showed then
+	pinned time.Time     // what its wall clock stands at; zero if it goes
 }
 
 func (c *hostClock) elapsed() time.Duration {
@@ -33,6 +34,9 @@ func (c *hostClock) setRate(rate float64) {
 // Now implements clock.Clock.
 func (c *hostClock) Now() clock.Reading {
 	boot := c.elapsed()
+	if !c.pinned.IsZero() {
+		return clock.Reading{Wall: c.pinned, Boot: boot}
+	}
 	return clock.Reading{Wall: epoch.Add(boot + c.offset), Boot: boot}
 }
 

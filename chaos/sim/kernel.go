@@ -266,17 +266,22 @@ func (k *kernel) sleep(ctx context.Context, d time.Duration, forever bool) error
 
 // pause stops a host for a time: what reaches it meanwhile waits.
 func (k *kernel) pause(h *host, d time.Duration) {
-	h.paused++
-	k.after(d, nil, func() {
-		if h.paused--; h.paused > 0 {
-			return
-		}
-		backlog := h.backlog
-		h.backlog = nil
-		for _, e := range backlog {
-			k.plan(0, e)
-		}
-	})
+	k.stop(h)
+	k.after(d, nil, func() { k.goOn(h) })
+}
+
+func (k *kernel) stop(h *host) { h.paused++ }
+
+// goOn ends one pause.
+func (k *kernel) goOn(h *host) {
+	if h.paused--; h.paused > 0 {
+		return
+	}
+	backlog := h.backlog
+	h.backlog = nil
+	for _, e := range backlog {
+		k.plan(0, e)
+	}
 }
 
 // stall makes the running process notice a pause of its host: it goes on when the host does.

@@ -26,6 +26,8 @@ type link struct {
 	lateReply   time.Duration
 	loseRequest bool // the next request is lost
 	loseReply   bool
+	breaks      bool          // the connection breaks under the next reply
+	broke       int           // how often it has
 	there, back time.Duration // when the last packet arrived, either way
 }
 
@@ -44,6 +46,7 @@ const (
 	arriving  leg = iota // the request reaches the node
 	returning            // its reply reaches the client
 	refused              // the news that there is no connection does
+	broken               // the news does that the connection broke under the reply
 	late                 // the client stops waiting
 )
 
@@ -107,10 +110,16 @@ func (x *exchange) send(nodes []int, timeout time.Duration) {
 	}, len(w.nodes))...)
 	x.inbox = make([]int, 0, len(nodes))
 	for _, i := range nodes {
-		x.legs[i].boots = w.nodes[i].boots
-		w.request(&x.client.links[i], &w.nodes[i].host, packet{exchange: x, node: i, leg: arriving})
+		x.ask(i)
 	}
 	w.kernel.plan(x.client.clock.real(timeout), event{host: &x.client.host, packet: packet{exchange: x, leg: late}})
+}
+
+// ask sends the command to one node.
+func (x *exchange) ask(i int) {
+	c, w := x.client, x.client.world
+	x.legs[i].boots = w.nodes[i].boots
+	w.request(&c.links[i], &w.nodes[i].host, packet{exchange: x, node: i, leg: arriving})
 }
 
 // proceed is what a packet's arrival does.
@@ -120,14 +129,21 @@ func (x *exchange) proceed(i int, at leg) {
 	case arriving:
 		n, next := w.nodes[i], returning
 		switch wall := n.wall(w.kernel.now); {
-		case n.boots != x.legs[i].boots: // the connection is gone with the server that it led to, and what was on it
+		case n.down || n.boots != x.legs[i].boots: // the connection is gone with the server that it led to, and what was on it
 			next = refused
 		case x.plain != nil:
 			x.legs[i].text = n.do(x.plain, wall)
 		default:
 			x.legs[i].reply = n.carryOut(&x.cmd, x.counter, wall)
 		}
+		if l := &c.links[i]; l.breaks && next == returning {
+			l.breaks, next = false, broken
+			l.broke++
+		}
 		w.reply(&c.links[i], &c.host, packet{exchange: x, node: i, leg: next})
+		return
+	case broken: // what a client library has no answer to it asks again (go-redis #2985)
+		x.ask(i)
 		return
 	case refused:
 		x.legs[i].reply.Err, x.legs[i].text.err = errRefused, errRefused

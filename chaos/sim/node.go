@@ -20,7 +20,8 @@ type node struct {
 	name   string
 	host   host // paused: it hangs
 	offset time.Duration
-	boots  int // restarts so far: what was on its way to an earlier run is lost
+	down   bool // killed, and not started again
+	boots  int  // restarts so far: what was on its way to an earlier run is lost
 	data   map[string]entry
 
 	// journal has what each change replaced, so that a node can be taken back to an earlier state: to what was on its

@@ -51,6 +51,19 @@ func Run(scheme chaos.Scheme, plan Plan, each func(chaos.Event)) Outcome {
 // Run plays a plan. It panics if the scheme cannot be opened with the settings that all worlds have, which is a mistake in
 // the scheme.
 func (r *Runner) Run(scheme chaos.Scheme, plan Plan, each func(chaos.Event)) Outcome {
+	w := r.world(scheme, plan, each)
+	for number := 1; number <= plan.Clients; number++ {
+		c := w.newClient(number)
+		w.clients = append(w.clients, c)
+		// They do not all come at once.
+		w.kernel.spawn(&c.host, time.Duration(w.random.Uint64N(uint64(TTL/4))), c.script)
+	}
+	w.kernel.run(horizon, w.settled)
+	return w.outcome()
+}
+
+// world returns a fresh world.
+func (r *Runner) world(scheme chaos.Scheme, plan Plan, each func(chaos.Event)) *World {
 	r.kernel.reset()
 	w := &World{
 		plan: plan, scheme: scheme, kernel: &r.kernel,
@@ -67,14 +80,7 @@ func (r *Runner) Run(scheme chaos.Scheme, plan Plan, each func(chaos.Event)) Out
 			n.journals = n.journals || i.Fault == "forget"
 		}
 	}
-	for number := 1; number <= plan.Clients; number++ {
-		c := w.newClient(number)
-		w.clients = append(w.clients, c)
-		// They do not all come at once.
-		w.kernel.spawn(&c.host, time.Duration(w.random.Uint64N(uint64(TTL/4))), c.script)
-	}
-	w.kernel.run(horizon, w.settled)
-	return w.outcome()
+	return w
 }
 
 // settled reports whether every client is through.
