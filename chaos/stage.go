@@ -154,14 +154,19 @@ func (s *Stage) Counter(master string) (n redlock.Token) {
 // Orphans looks for the lock's key on every master, at a time when nobody has the lock or asks for it: each is an
 // orphan, which keeps the lock from others, or a part of their quorum.
 func (s *Stage) Orphans() {
+	found := false
 	for _, m := range s.masters {
 		s.do(func() error {
 			key, err := s.world.Look(m)
 			if err == nil && key.Held {
+				found = true
 				s.record.Record(Event{Actor: m, Kind: Orphan, Text: "has the lock's key, which is nobody's"})
 			}
 			return err
 		})
+	}
+	if !found {
+		s.Say("no master has the lock's key")
 	}
 }
 

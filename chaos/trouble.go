@@ -48,8 +48,11 @@ func (a *Actor) Die() {
 	})
 }
 
-// CutOff drops all packets between the client and the masters.
+// CutOff drops all packets between the client and the masters, if any.
 func (a *Actor) CutOff(masters ...string) {
+	if len(masters) == 0 {
+		return
+	}
 	a.stage.began(a.name, "partition", fmt.Sprintf("is cut off from %v", masters), func() (string, error) { return a.client.CutOff(masters...) })
 }
 

@@ -15,6 +15,7 @@ var lostReply = chaos.Scenario{
 	},
 	Play: func(s *chaos.Stage) {
 		one := s.Client(1)
+		one.CutOff(s.Minority()...) // so that the grant is needed
 		one.LoseReply("A")
 		one.AcquireOrGiveUp()
 		one.ReplyWasLost("A")
@@ -22,8 +23,6 @@ var lostReply = chaos.Scenario{
 		one.Write()
 		one.Leave()
 		s.Wait(s.TTL / 4) // less than it takes a key to expire
-		if s.Scheme == "redlock" {
-			s.Orphans()
-		}
+		s.Orphans()
 	},
 }
