@@ -35,6 +35,10 @@ func TestGuards(t *testing.T) {
 		{"a stale read is refused", GuardAll, append(pauseAfterWrite[:3:3], op{"1", 1, false, true, false}), 1},
 		{"a version is good for one write, whatever the tokens are", GuardCAS,
 			[]op{{"1", 2, false, false, false}, {"2", 1, false, false, false}, {"2", 1, true, false, false}, {"1", 2, true, true, false}}, 1},
+		{"a mark is whoever read last, in no order", GuardMark,
+			[]op{{"1", 2, false, false, false}, {"2", 1, false, false, false}, {"1", 2, true, true, false}, {"2", 1, true, false, false}}, 1},
+		{"a mark that comes late evicts who is in the middle of it", GuardMark,
+			[]op{{"2", 2, false, false, false}, {"2", 2, true, false, false}, {"1", 1, false, false, false}, {"2", 2, true, true, false}, {"1", 1, true, false, false}}, 2},
 		{"equal tokens pass: a token that repeats protects nothing", GuardAll,
 			[]op{{"1", 1, false, false, false}, {"2", 1, false, false, false}, {"2", 1, true, false, false}, {"1", 1, true, false, true}}, 1},
 	} {

@@ -2,7 +2,10 @@ package scenarios_test
 
 import (
 	"fmt"
+	"os"
+	"runtime"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -206,5 +209,41 @@ func TestWhatDoesNotComeAboutIsUnreached(t *testing.T) {
 				t.Errorf("%+v, %v\n%s", verdict, err, story(h))
 			}
 		})
+	}
+}
+
+func TestTheManualShowsAScenarioAsItIs(t *testing.T) {
+	manual, err := os.ReadFile("../../docs/harness.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := os.ReadFile("gc_pause.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, body, _ := strings.Cut(string(source), "\n\nvar "); !strings.Contains(string(manual), body) {
+		t.Error("docs/harness.md has another gc_pause.go")
+	}
+}
+
+func TestEveryScenarioHasANameOfItsOwnAndASource(t *testing.T) {
+	seen := map[string]bool{}
+	for _, s := range scenarios.All() {
+		if s.Source == "" || s.About == "" || len(s.Expect) == 0 || seen[s.Name] {
+			t.Errorf("scenario %q: source %q, about %q, expects %v, seen before: %v", s.Name, s.Source, s.About, s.Expect, seen[s.Name])
+		}
+		seen[s.Name] = true
+	}
+}
+
+func TestAPlayLeavesNoGoroutine(t *testing.T) {
+	before := runtime.NumGoroutine()
+	each(t, func(t *testing.T, scenario chaos.Scenario, scheme chaos.Scheme, guard chaos.Guard) {
+		sim.Play(scenario, scheme, guard, nil)
+	})
+	for limit := time.Now().Add(30 * time.Second); runtime.NumGoroutine() > before; runtime.Gosched() {
+		if time.Now().After(limit) {
+			t.Fatalf("%d goroutines before, %d after", before, runtime.NumGoroutine())
+		}
 	}
 }

@@ -9,6 +9,9 @@
 // whatever the plan breaks without, so that the story that is left reads like the lists in the articles. [Expected] says
 // where a break must be found, and where none may be.
 //
+// [Play] plays a scenario instead: the script that is played on real servers, in a world of this kind, as a process of the
+// same event loop.
+//
 // # What a search shows
 //
 // A break is a proof: its plan can be played again. That none was found is not: it says that so many schedules, drawn as

@@ -79,7 +79,7 @@ func (sel selection) cells() ([]live.Run, error) {
 			if _, about := scenario.Expect[scheme.Name]; !about || sel.scheme != "" && sel.scheme != scheme.Name {
 				continue
 			}
-			for _, guard := range chaos.Guards() {
+			for _, guard := range scenario.Guards(scheme.Name) {
 				if sel.guard == "" || sel.guard == string(guard) {
 					runs = append(runs, live.Run{Scenario: scenario, Scheme: scheme, Guard: guard})
 				}
@@ -158,7 +158,7 @@ func playOne(ctx context.Context, w io.Writer, r live.Run, count string) (report
 	}
 	v := result.Verdict
 	cell := report.Cell{
-		World: "live", Scheme: r.Scheme.Name, Fault: r.Scenario.Name, Guard: r.Guard, Workload: "counter",
+		World: "live", Scheme: r.Scheme.Name, Fault: r.Scenario.Name, Guard: r.Guard, Workload: string(r.Scenario.Load()),
 		Runs: 1, Overlaps: v.Overlaps, Corruptions: v.Corruptions, Refusals: v.Refusals,
 		Expected: expected, Verdict: v.Outcome,
 		Replay: fmt.Sprintf("make chaos NODES=%v SCENARIO=%s SCHEME=%s GUARD=%s", r.Kind, r.Scenario.Name, r.Scheme.Name, r.Guard),
