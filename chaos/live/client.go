@@ -50,7 +50,7 @@ func startClient(ctx context.Context, s setup, masters []Node) (_ *client, err e
 			return nil, err
 		}
 		c.proxies[n.Name()] = p
-		s.Masters = append(s.Masters, p.Addr())
+		s.Masters = append(s.Masters, n.URL(p.Addr()))
 	}
 
 	cmd := exec.Command(self)

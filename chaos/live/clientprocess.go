@@ -83,8 +83,12 @@ func newProcess(s setup) (*process, error) {
 	}
 	redis.SetLogger(silent{}) // masters are killed on purpose
 	var clients []redis.UniversalClient
-	for _, addr := range s.Masters {
-		clients = append(clients, newRedisClient(addr))
+	for _, url := range s.Masters {
+		c, err := newRedisClient(url)
+		if err != nil {
+			return nil, err
+		}
+		clients = append(clients, c)
 	}
 	masters, err := redlock.RedisMasters(clients)
 	if err != nil {

@@ -44,12 +44,12 @@ func TestClockLibraryMovesEveryWallClockAndNoOther(t *testing.T) {
 	if got, want := run(file), both("0"); got != want {
 		t.Errorf("at rest: %s", got)
 	}
-	must(t, moveClockFile(file, time.Hour+700*time.Millisecond))
-	must(t, moveClockFile(file, -700*time.Millisecond))
+	must(t, stepClockFile(file, time.Hour+700*time.Millisecond))
+	must(t, stepClockFile(file, -700*time.Millisecond))
 	if got, want := run(file), both("3600"); got != want {
 		t.Errorf("an hour ahead: %s", got)
 	}
-	must(t, moveClockFile(file, -2*time.Hour))
+	must(t, stepClockFile(file, -2*time.Hour))
 	if got, want := run(file), both("-3600"); got != want {
 		t.Errorf("an hour behind: %s", got)
 	}

@@ -13,12 +13,6 @@ func startEmbedded(t *testing.T) *embeddedNode {
 	return startNodes(t, Config{Kind: Embedded, N: 1})[0].(*embeddedNode)
 }
 
-func TestEmbeddedNodeCannotBePaused(t *testing.T) {
-	n := startEmbedded(t)
-	mustBe(t, n.Pause(bounded(t)), ErrUnsupported)
-	mustBe(t, n.Resume(bounded(t)), ErrUnsupported)
-}
-
 func TestEmbeddedScriptSeesTheSteppedClock(t *testing.T) {
 	n := startEmbedded(t)
 	_, err := n.StepClock(bounded(t), time.Hour)

@@ -59,14 +59,23 @@ func leavesNoGoroutine(t *testing.T) {
 func onEachKind(t *testing.T, test func(t *testing.T, c Config)) {
 	for _, each := range kinds() {
 		t.Run(each.name, func(t *testing.T) {
-			if each.id == Process {
-				if _, ok := testenv.RedisServer(t); !ok {
-					return
-				}
+			if hasKind(t, each.id) {
+				test(t, Config{Kind: each.id, N: 1, Dir: t.TempDir()})
 			}
-			test(t, Config{Kind: each.id, N: 1, Dir: t.TempDir()})
 		})
 	}
+}
+
+// hasKind says whether this machine has what nodes of a kind take.
+func hasKind(t *testing.T, k Kind) bool {
+	t.Helper()
+	each, err := k.lookup()
+	must(t, err)
+	if _, err := each.available(t.Context()); err != nil {
+		testenv.Missing(t, err.Error())
+		return false
+	}
+	return true
 }
 
 // startNodes starts nodes and closes them when the test ends.
@@ -122,4 +131,12 @@ func mustSay(t *testing.T, err error, text string) {
 	if err == nil || !strings.Contains(err.Error(), text) {
 		t.Fatalf("got error %v, want one that says %q", err, text)
 	}
+}
+
+// pause pauses a node and shows the proof.
+func pause(t *testing.T, n Node) {
+	t.Helper()
+	proof, err := n.Pause(bounded(t))
+	must(t, err)
+	t.Log(proof)
 }

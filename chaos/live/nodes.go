@@ -17,58 +17,60 @@ var (
 	ErrNoEffect = errors.New("the fault had no effect")
 )
 
-// Node is one Redis master that the harness owns. Its methods may be called from any goroutine; those that change the
-// node run one after another. They fail on a node that is not in the state they start from (Kill and Pause want it
-// running, Restart wants it down, Resume wants it paused), because a fault that changes nothing is a mistake of the
-// script that asked for it.
+// Node is one Redis master. Its methods may be called from any goroutine; those that change the node run one after
+// another. They fail on a node that is not in the state they start from (Kill and Pause want it running, Restart wants it
+// down, Resume wants it paused), because a fault that changes nothing is a mistake of the script that asked for it.
+//
+// A fault that returns nil has taken effect, and the text beside it is a line that says how that was seen. It begins with
+// "emulated:" where the node only behaves as if. A fault that this node cannot have is an error that wraps
+// ErrUnsupported, one that did nothing an error that wraps ErrNoEffect.
 type Node interface {
-	// Name is a letter: the first node of StartNodes is "A".
+	// Name is a letter: the first node is "A".
 	Name() string
 	// Addr is the node's host:port. It stays the same across Restart.
 	Addr() string
+	// URL is the node's, for a client that reaches it at that host:port.
+	URL(addr string) string
+	// Ask sends one command and returns the reply, an array's elements one by one.
+	Ask(ctx context.Context, command ...string) ([]string, error)
+	// Time is the node's wall clock, by Redis TIME, in whole microseconds.
+	Time(ctx context.Context) (time.Time, error)
+
 	// Kill ends the node as kill -9 does and returns when it is gone, which ctx does not cut short. It works on a paused
 	// node too.
 	Kill(ctx context.Context) error
 	// Restart starts a killed node again, on the same port, and returns when it answers PING. The node has the data that
 	// its Persistence kept, and the wall clock that it had: TTLs have run on while it was down.
 	Restart(ctx context.Context) error
-	// Pause stops the node as SIGSTOP does: connections stay open and nothing is answered. Embedded nodes cannot
-	// (ErrUnsupported).
-	Pause(ctx context.Context) error
+	// PowerLoss is Kill and Restart of a node that then has only what was on its disk: nothing of what it answered in the
+	// last second if its Persistence is AOFEverysec, all if it is AOFAlways.
+	PowerLoss(ctx context.Context) (string, error)
+	// Pause makes the node hang, as SIGSTOP does: connections stay open and nothing is answered.
+	Pause(ctx context.Context) (string, error)
 	// Resume lets a paused node go on, as SIGCONT does, and returns when it answers PING. Requests that came in
 	// meanwhile are executed.
 	Resume(ctx context.Context) error
 	// StepClock moves the node's wall clock by d, forwards or backwards, and proves it by Redis TIME. Every key with a
-	// TTL moves with it. The error wraps ErrNoEffect if TIME did not move by d, and ErrUnsupported if this machine
-	// cannot step the node's clock.
+	// TTL moves with it.
 	StepClock(ctx context.Context, d time.Duration) (Proof, error)
-	// Time is the node's wall clock, by Redis TIME, in whole microseconds.
-	Time(ctx context.Context) (time.Time, error)
-	// Close stops the node and deletes its data. Closing it again does nothing.
+	// Drift makes the node's wall clock run at a rate from here on, without a step: 0.8 is a fifth too slow, 1 is right
+	// again. The proof are two readings of Redis TIME, so far apart that the difference shows.
+	Drift(ctx context.Context, rate float64) (string, error)
+	// Evict puts the node under memory pressure, with that maxmemory-policy, until the keys are gone, and takes the
+	// pressure away. The keys must be there, and live longer than that takes. Others may go too, as the policy has it.
+	Evict(ctx context.Context, policy string, keys ...string) (string, error)
+	// FlushAll deletes all keys.
+	FlushAll(ctx context.Context) (string, error)
+	// StartReplica starts a replica of the node and returns when it has all that the node has.
+	StartReplica(ctx context.Context) (*Replica, error)
+
+	// Close stops the node and deletes its data; a master that is somebody else's only loses what this harness wrote.
+	// Closing it again does nothing.
 	Close() error
-}
 
-// site is where a node is: what all kinds have alike.
-type site struct{ name, addr string }
-
-func (s *site) Name() string { return s.name }
-func (s *site) Addr() string { return s.addr }
-
-func (s *site) Time(ctx context.Context) (time.Time, error) {
-	t, err := readTime(ctx, s.addr)
-	if err != nil {
-		return time.Time{}, fmt.Errorf("time of node %s: %w", s.name, err)
-	}
-	return t.wall, nil
-}
-
-// step proves a step of the node's clock that move makes.
-func (s *site) step(ctx context.Context, d time.Duration, move func(time.Duration) error) (Proof, error) {
-	p, err := proveStep(ctx, s.addr, d, move)
-	if err != nil {
-		return p, fmt.Errorf("step the clock of node %s: %w", s.name, err)
-	}
-	return p, nil
+	// reset makes the node as good as new, whatever was done to it, and proves it: no keys, the right time. Where that
+	// cannot be it is an error.
+	reset(ctx context.Context) error
 }
 
 // Proof is the evidence that a node's wall clock was stepped.
@@ -87,8 +89,9 @@ func (p Proof) String() string {
 type Persistence int
 
 const (
-	None      Persistence = iota // nothing: it comes back empty
-	AOFAlways                    // everything it has answered: append-only file, appendfsync always
+	None        Persistence = iota // nothing: it comes back empty
+	AOFAlways                      // everything it has answered: append-only file, appendfsync always
+	AOFEverysec                    // the same with appendfsync everysec: all but, after a loss of power, the last second
 )
 
 // Config says which nodes to start.
@@ -97,50 +100,19 @@ type Config struct {
 	N           int         // how many, 1 to 26
 	Persistence Persistence // the same for all
 	// Dir is an existing folder to work in, the caller's to delete. Every node has a folder of its own in it, which
-	// Close deletes; the library that steps clocks is compiled into it once. Embedded nodes need none.
+	// Close deletes; the library that steps clocks is compiled into it once. Docker and Process nodes need it.
 	Dir string
+	// URLs are the masters of Kind Existing. Node A is the first.
+	URLs []string
+	// own is in the name of every key that is written: what an Existing master must lose in the end.
+	own string
 }
 
 // StartNodes starts N nodes in parallel, named "A", "B" and so on, and returns when all of them answer PING. If one
 // fails, those that have started are closed and the error says which failed and why. ctx bounds the start, not the
 // life of the nodes.
 func StartNodes(ctx context.Context, c Config) ([]Node, error) {
-	const most = 26
-	if c.N < 1 || c.N > most {
-		return nil, fmt.Errorf("start nodes: %d nodes asked for, 1 to %d are possible", c.N, most)
-	}
-	if c.Persistence != None && c.Persistence != AOFAlways {
-		return nil, fmt.Errorf("start nodes: unknown persistence %d", int(c.Persistence))
-	}
-	k, err := c.Kind.lookup()
-	if err != nil {
-		return nil, fmt.Errorf("start nodes: %w", err)
-	}
-	start, err := k.prepare(ctx, c)
-	if err != nil {
-		return nil, fmt.Errorf("start %s nodes: %w", c.Kind, err)
-	}
-
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	nodes := make([]Node, c.N)
-	var wg sync.WaitGroup
-	for i := range nodes {
-		wg.Go(func() {
-			name := nodeName(i)
-			n, err := start(ctx, name)
-			if err != nil {
-				cancel(fmt.Errorf("node %s: %w", name, err))
-				return
-			}
-			nodes[i] = n
-		})
-	}
-	wg.Wait()
-	if err := context.Cause(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("start nodes: %w", err), closeAll(nodes))
-	}
-	return nodes, nil
+	return NewPool(c).Take(ctx, c.N, c.Persistence)
 }
 
 // nodeName is what the scenarios call the i-th node.

@@ -106,7 +106,7 @@ func TestLeaseRunsOutWhileTheNodeIsDown(t *testing.T) {
 // needsClock says whether the clocks of these nodes can be stepped on this machine.
 func needsClock(t *testing.T, c Config) bool {
 	t.Helper()
-	if c.Kind != Process {
+	if c.Kind == Embedded {
 		return true
 	}
 	_, ok := testenv.Compiler(t)

@@ -13,8 +13,13 @@ import (
 )
 
 // newRedisClient returns go-redis with its defaults, but that it keeps the deadlines that it is given.
-func newRedisClient(addr string) *redis.Client {
-	return redis.NewClient(&redis.Options{Addr: addr, ContextTimeoutEnabled: true})
+func newRedisClient(url string) (*redis.Client, error) {
+	options, err := redis.ParseURL(url)
+	if err != nil {
+		return nil, err
+	}
+	options.ContextTimeoutEnabled = true
+	return redis.NewClient(options), nil
 }
 
 // plain is the way to the masters for schemes that speak Redis' own commands: go-redis as it comes. It implements

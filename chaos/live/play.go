@@ -14,6 +14,7 @@ import (
 type Run struct {
 	Kind     Kind
 	Dir      string // to work in, see [Config]
+	Pool     *Pool  // to take the nodes from, in place of nodes of that Kind; may be nil
 	Scenario chaos.Scenario
 	Scheme   chaos.Scheme
 	Guard    chaos.Guard
@@ -35,13 +36,18 @@ func Play(ctx context.Context, r Run) (result Result, err error) {
 	if r.Scenario.Durable {
 		persistence = AOFAlways
 	}
-	nodes, err := StartNodes(ctx, Config{Kind: r.Kind, N: r.Scheme.Masters, Persistence: persistence, Dir: r.Dir})
+	pool := r.Pool
+	if pool == nil {
+		pool = NewPool(Config{Kind: r.Kind, Dir: r.Dir})
+		defer func() { err = errors.Join(err, pool.Close()) }()
+	}
+	nodes, err := pool.Take(ctx, r.Scheme.Masters, persistence)
 	if err != nil {
 		return Result{}, err
 	}
 	w := &world{
 		ctx: ctx, start: time.Now(), scheme: r.Scheme, ttl: r.Scenario.TTL,
-		nodes: nodes, durable: r.Scenario.Durable, clients: map[int]*client{},
+		pool: pool, nodes: nodes, durable: r.Scenario.Durable, clients: map[int]*client{},
 	}
 	defer func() { err = errors.Join(err, w.close()) }()
 

@@ -31,12 +31,9 @@ func onFreePort(ctx context.Context, start func(port int) error) error {
 			return context.Cause(ctx)
 		}
 		port := firstPort + rand.IntN(lastPort-firstPort)
-		l, lerr := net.Listen("tcp", loopback(port))
-		if lerr != nil {
-			err = lerr
+		if err = probePort(loopback(port)); err != nil {
 			continue
 		}
-		l.Close()
 		if err = start(port); !errors.Is(err, errPortTaken) {
 			return err
 		}
@@ -44,14 +41,26 @@ func onFreePort(ctx context.Context, start func(port int) error) error {
 	return fmt.Errorf("no free port found: %w", err)
 }
 
+// probePort fails, wrapping errPortTaken, if somebody listens there. That is sooner known than by a server's failure.
+func probePort(addr string) error {
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errPortTaken, err)
+	}
+	return l.Close()
+}
+
 // onSamePort calls start until it finds its port free or ctx ends: what has taken a node's port while it was down may
 // leave again.
-func onSamePort(ctx context.Context, start func() error) error {
+func onSamePort(ctx context.Context, addr string, start func() error) error {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	var taken error
 	for {
-		err := start()
+		err := probePort(addr)
+		if err == nil {
+			err = start()
+		}
 		switch {
 		case errors.Is(err, errPortTaken):
 			taken = err

@@ -20,16 +20,18 @@ import (
 )
 
 // startProcess starts one redis-server node, if this machine has what it takes.
-func startProcess(t *testing.T) (*processNode, bool) {
+func startProcess(t *testing.T) (*serverNode, bool) {
 	t.Helper()
 	if _, ok := testenv.RedisServer(t); !ok {
 		return nil, false
 	}
-	return startNodes(t, Config{Kind: Process, N: 1, Dir: t.TempDir()})[0].(*processNode), true
+	return startNodes(t, Config{Kind: Process, N: 1, Dir: t.TempDir()})[0].(*serverNode), true
 }
 
-// running says whether there is a process of that id that is not merely waiting to be waited for.
-func running(pid int) bool {
+func pid(n Node) int { return n.(*serverNode).server.(serverProcess).pid }
+
+// isRunning says whether there is a process of that id that is not merely waiting to be waited for.
+func isRunning(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	return err == nil && !strings.Contains(string(stat), ") Z")
 }
@@ -41,9 +43,10 @@ func TestPausedNodeHangsAndThenGoesOn(t *testing.T) {
 	}
 	ctx := bounded(t)
 	mustSay(t, n.Resume(ctx), "not paused")
-	must(t, n.Pause(ctx))
-	mustSay(t, n.Pause(ctx), "is paused")
-	_, err := n.StepClock(ctx, time.Minute)
+	pause(t, n)
+	_, err := n.Pause(ctx)
+	mustSay(t, err, "is paused")
+	_, err = n.StepClock(ctx, time.Minute)
 	mustSay(t, err, "is paused")
 
 	short, cancel := context.WithTimeout(ctx, 100*time.Millisecond)
@@ -70,10 +73,10 @@ func TestPausedNodeCanBeKilled(t *testing.T) {
 		return
 	}
 	ctx := bounded(t)
-	must(t, n.Pause(ctx))
+	pause(t, n)
 	must(t, n.Kill(ctx))
 	must(t, n.Restart(ctx))
-	must(t, n.Pause(ctx))
+	pause(t, n)
 	must(t, n.Close())
 }
 
@@ -82,18 +85,18 @@ func TestNoProcessIsLeft(t *testing.T) {
 	if !ok {
 		return
 	}
-	first := n.proc.pid
-	if !running(first) {
+	first := pid(n)
+	if !isRunning(first) {
 		t.Fatalf("process %d does not run", first)
 	}
 	must(t, n.Kill(bounded(t)))
-	if running(first) {
+	if isRunning(first) {
 		t.Error("Kill returned before the process was gone")
 	}
 	must(t, n.Restart(bounded(t)))
-	second := n.proc.pid
+	second := pid(n)
 	must(t, n.Close())
-	if running(second) {
+	if isRunning(second) {
 		t.Error("Close returned before the process was gone")
 	}
 }
@@ -103,7 +106,7 @@ func TestNodeIsOutOfReachOfCtrlC(t *testing.T) {
 	if !ok {
 		return
 	}
-	group, err := syscall.Getpgid(n.proc.pid)
+	group, err := syscall.Getpgid(pid(n))
 	must(t, err)
 	if group == syscall.Getpgrp() {
 		t.Error("the node is in the harness's process group, to which a terminal sends SIGINT")
@@ -119,7 +122,7 @@ func TestHarnessForItsDeath(t *testing.T) {
 	nodes, err := StartNodes(t.Context(), Config{Kind: Process, N: 3, Dir: dir})
 	must(t, err)
 	for _, n := range nodes {
-		fmt.Println("pid", n.(*processNode).proc.pid)
+		fmt.Println("pid", pid(n))
 	}
 	fmt.Println("ready")
 	select {}
@@ -149,7 +152,7 @@ func TestNodesDieWithTheHarness(t *testing.T) {
 		t.Fatalf("the harness started %d nodes, want 3", len(pids))
 	}
 	for _, pid := range pids {
-		eventually(t, fmt.Sprintf("process %d dies with the harness", pid), func() bool { return !running(pid) })
+		eventually(t, fmt.Sprintf("process %d dies with the harness", pid), func() bool { return !isRunning(pid) })
 	}
 }
 
@@ -160,8 +163,8 @@ func TestFailedStartShowsWhatTheServerSaid(t *testing.T) {
 	}
 	leavesNoGoroutine(t)
 	dir := t.TempDir()
-	n := &processNode{site: site{name: "A", addr: loopback(1)}, port: -1, dir: dir, setup: &processSetup{
-		server: redisServer{path: path}, dir: dir,
+	n := &serverNode{site: site{name: "A", addr: loopback(1)}, port: -1, dir: dir, setup: &serverSetup{
+		runner: redisServer{path: path}, dir: dir,
 	}}
 	err := n.launch(bounded(t))
 	mustSay(t, err, "argument must be between 0 and 65535")
@@ -172,7 +175,7 @@ func TestTakenPortIsTold(t *testing.T) {
 	if !ok {
 		return
 	}
-	rival := &processNode{site: site{name: "B", addr: n.addr}, port: n.port, dir: t.TempDir(), setup: n.setup}
+	rival := &serverNode{site: site{name: "B", addr: n.addr}, port: n.port, dir: t.TempDir(), setup: n.setup}
 	must(t, newClockFile(rival.clockFile()))
 	mustBe(t, rival.launch(bounded(t)), errPortTaken)
 }
@@ -182,8 +185,8 @@ func TestNodeThatDiesByItselfIsReported(t *testing.T) {
 	if !ok {
 		return
 	}
-	must(t, syscall.Kill(n.proc.pid, syscall.SIGTERM))
-	<-n.proc.gone
+	must(t, syscall.Kill(pid(n), syscall.SIGTERM))
+	<-n.server.done()
 	mustSay(t, n.Kill(bounded(t)), "ended by itself")
 	must(t, n.Restart(bounded(t)))
 }

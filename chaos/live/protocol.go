@@ -13,7 +13,7 @@ import (
 type setup struct {
 	Name     string
 	Scheme   string
-	Masters  []string // addresses, of proxies
+	Masters  []string // URLs, of proxies
 	Resource string   // URL
 	Lock     string
 	TTL      time.Duration

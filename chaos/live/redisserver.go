@@ -18,8 +18,8 @@ type redisServer struct{ path, version string }
 func (s redisServer) String() string { return fmt.Sprintf("redis-server %s at %s", s.version, s.path) }
 
 // redisServerAvailable is one line that names the program, or says why there is none to use.
-func redisServerAvailable() (string, error) {
-	s, err := findRedisServer(context.Background())
+func redisServerAvailable(ctx context.Context) (string, error) {
+	s, err := findRedisServer(ctx)
 	if err != nil {
 		return "", err
 	}

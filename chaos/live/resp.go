@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -21,12 +22,20 @@ type answer struct {
 	asked, came time.Time
 }
 
+// asker sends one command to one node.
+type asker func(ctx context.Context, command ...string) (answer, error)
+
 // askNode sends one command over a connection of its own. The harness watches nodes come and go, so it wants no pool, no
 // retries and no log: a refused connection is an ordinary answer here.
 func askNode(ctx context.Context, addr string, command ...string) (answer, error) {
+	return askAs(ctx, addr, nil, command...)
+}
+
+// askAs sends one command after those of a login, all of which must succeed.
+func askAs(ctx context.Context, addr string, login [][]string, command ...string) (answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
-	a, err := askOnce(ctx, addr, command)
+	a, err := askOnce(ctx, addr, append(slices.Clip(login), command))
 	if err != nil && ctx.Err() != nil {
 		err = ctx.Err() // says more than the i/o timeout of the closed connection
 	}
@@ -36,7 +45,7 @@ func askNode(ctx context.Context, addr string, command ...string) (answer, error
 	return a, nil
 }
 
-func askOnce(ctx context.Context, addr string, command []string) (answer, error) {
+func askOnce(ctx context.Context, addr string, commands [][]string) (answer, error) {
 	var d net.Dialer
 	conn, err := d.DialContext(ctx, "tcp", addr)
 	if err != nil {
@@ -45,13 +54,19 @@ func askOnce(ctx context.Context, addr string, command []string) (answer, error)
 	defer conn.Close()
 	defer context.AfterFunc(ctx, func() { conn.Close() })()
 
-	a := answer{asked: time.Now()}
-	if _, err := io.WriteString(conn, encode(command...)); err != nil {
-		return answer{}, err
+	var a answer
+	replies := bufio.NewReader(conn)
+	for _, command := range commands {
+		a.asked = time.Now()
+		if _, err := io.WriteString(conn, encode(command...)); err != nil {
+			return answer{}, err
+		}
+		if a.text, err = readReply(replies); err != nil {
+			return answer{}, err
+		}
+		a.came = time.Now()
 	}
-	a.text, err = readReply(bufio.NewReader(conn))
-	a.came = time.Now()
-	return a, err
+	return a, nil
 }
 
 // encode is a command as Redis reads it: an array of strings.
@@ -144,8 +159,8 @@ type nodeTime struct {
 }
 
 // readTime asks for Redis TIME: seconds and microseconds.
-func readTime(ctx context.Context, addr string) (nodeTime, error) {
-	a, err := askNode(ctx, addr, "TIME")
+func readTime(ctx context.Context, ask asker) (nodeTime, error) {
+	a, err := ask(ctx, "TIME")
 	if err != nil {
 		return nodeTime{}, err
 	}
@@ -157,7 +172,7 @@ func readTime(ctx context.Context, addr string) (nodeTime, error) {
 		}
 	}
 	if len(a.text) != 2 || err != nil {
-		return nodeTime{}, fmt.Errorf("TIME at %s: unexpected reply %q", addr, a.text)
+		return nodeTime{}, fmt.Errorf("TIME: unexpected reply %q", a.text)
 	}
 	return nodeTime{wall: time.Unix(sec, usec*1000), asked: a.asked, came: a.came}, nil
 }

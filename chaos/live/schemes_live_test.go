@@ -133,7 +133,8 @@ func TestPlainGivesUpWhenItsContextEnds(t *testing.T) {
 
 func plainTo(t *testing.T, addr string) *plain {
 	t.Helper()
-	c := newRedisClient(addr)
+	c, err := newRedisClient("redis://" + addr)
+	must(t, err)
 	t.Cleanup(func() { c.Close() })
 	return &plain{masters: []redis.UniversalClient{c}, process: new(process)}
 }

@@ -10,23 +10,23 @@ import (
 // stepSlack is how far a proven step may be off: host clocks are slewed while we look, and TIME counts microseconds.
 const stepSlack = 10 * time.Millisecond
 
-// proveStep calls move(d), which is to move the wall clock of the node at addr by d, and reads the clock around it. When
+// proveStep calls move(d), which is to move the wall clock of a node by d, and reads the clock around it. When
 // the proof fails the clock is moved back, so that a fault that is reported as failed is not half there.
 //
 // What is compared is the node's clock less the harness's monotonic clock, before and after. So the time that passes
 // between the two readings does not blur the proof; only the round trips of the readings themselves do.
-func proveStep(ctx context.Context, addr string, d time.Duration, move func(d time.Duration) error) (Proof, error) {
+func proveStep(ctx context.Context, ask asker, d time.Duration, move func(d time.Duration) error) (Proof, error) {
 	if d > -2*stepSlack && d < 2*stepSlack {
 		return Proof{}, unsupported("a step of %v is too small to be proved, %v is the least", d, 2*stepSlack)
 	}
-	before, err := sharpTime(ctx, addr)
+	before, err := sharpTime(ctx, ask)
 	if err != nil {
 		return Proof{}, err
 	}
 	if err := move(d); err != nil {
 		return Proof{}, err
 	}
-	after, err := sharpTime(ctx, addr)
+	after, err := sharpTime(ctx, ask)
 	if err != nil {
 		err = fmt.Errorf("%w: the clock cannot be read after the step: %w", ErrNoEffect, err)
 		return Proof{}, errors.Join(err, move(-d))
@@ -56,11 +56,11 @@ func judgeStep(before, after nodeTime, d time.Duration) (Proof, error) {
 }
 
 // sharpTime reads a node's clock until an answer came fast, and settles for the fastest of a few.
-func sharpTime(ctx context.Context, addr string) (nodeTime, error) {
+func sharpTime(ctx context.Context, ask asker) (nodeTime, error) {
 	const tries, fast = 5, 5 * time.Millisecond
 	var best nodeTime
 	for i := range tries {
-		t, err := readTime(ctx, addr)
+		t, err := readTime(ctx, ask)
 		if err != nil {
 			return nodeTime{}, err
 		}

@@ -12,16 +12,14 @@ import (
 	"github.com/b6e7cabe/quorumlock/redlock"
 )
 
-// lockName is the lock that all clients of a run want.
-const lockName = "quorumlock-chaos"
-
 // world is one run's servers, clients and resource. It implements [chaos.World].
 type world struct {
 	ctx      context.Context
 	start    time.Time
 	scheme   chaos.Scheme
 	ttl      time.Duration
-	nodes    []Node // that the scheme uses
+	pool     *Pool
+	nodes    []Node // that the scheme uses, of the pool
 	durable  bool
 	resource *resource
 	clients  map[int]*client
@@ -43,7 +41,7 @@ func (w *world) Client(number int) (chaos.Client, error) {
 		Name:     strconv.Itoa(number),
 		Scheme:   w.scheme.Name,
 		Resource: w.resource.url(),
-		Lock:     lockName,
+		Lock:     w.pool.Lock(),
 		TTL:      w.ttl,
 	}, w.nodes)
 	if err != nil {
@@ -94,11 +92,11 @@ func (w *world) Restart(master string) (string, error) {
 }
 
 func (w *world) keys(n Node) (int, error) {
-	got, err := askNode(w.ctx, n.Addr(), "DBSIZE")
+	got, err := n.Ask(w.ctx, "DBSIZE")
 	if err != nil {
 		return 0, err
 	}
-	return strconv.Atoi(got.text[0])
+	return strconv.Atoi(got[0])
 }
 
 func (w *world) Counter(master string) (redlock.Token, error) {
@@ -106,11 +104,11 @@ func (w *world) Counter(master string) (redlock.Token, error) {
 	if err != nil {
 		return 0, err
 	}
-	got, err := askNode(w.ctx, n.Addr(), "GET", redlock.Command{Name: lockName}.Counter())
+	got, err := n.Ask(w.ctx, "GET", redlock.Command{Name: w.pool.Lock()}.Counter())
 	if err != nil {
 		return 0, err
 	}
-	counter, err := strconv.ParseUint(got.text[0], 10, 64)
+	counter, err := strconv.ParseUint(got[0], 10, 64)
 	return redlock.Token(counter), err
 }
 
@@ -140,5 +138,5 @@ func (w *world) close() error {
 	if w.resource != nil {
 		err = errors.Join(err, w.resource.close())
 	}
-	return errors.Join(err, closeAll(w.nodes))
+	return errors.Join(err, w.pool.Give(w.nodes))
 }

@@ -98,7 +98,7 @@ func play(ctx context.Context, w io.Writer, sel selection) (err error) {
 	if err != nil {
 		return err
 	}
-	kind, reason, err := live.Choose(sel.nodes)
+	kind, reason, err := live.Choose(ctx, sel.nodes)
 	if err != nil {
 		return err
 	}
