@@ -17,9 +17,10 @@ help: ## show this
 	@echo
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  \1\t\2/' | expand -t 12
 	@echo
-	@echo 'chaos takes NODES=auto|process|embedded, SCENARIO=, SCHEME=, GUARD= and OUT= (the folder for results.json);'
+	@echo 'chaos takes NODES=auto|docker|process|embedded (or redis://...,redis://...: five masters that somebody runs),'
+	@echo 'SCENARIO=, SCHEME=, GUARD= and OUT= (the folder for results.json);'
 	@echo 'search takes SCHEME=, FAULT=, GUARD= and OUT=; replay takes PLAN=.'
-	@echo 'test and up use the redis image named by REDLOCK_REDIS_IMAGE, else one made from redis-server, else redis:7.4.'
+	@echo 'chaos, test and up use the redis image named by REDLOCK_REDIS_IMAGE, else one made from redis-server, else redis:7.4.'
 
 test: ## run all tests (with whatever of redis-server, a C compiler and Docker there is)
 	@. .ci/have; . .ci/redis-image; go test ./...
@@ -32,7 +33,7 @@ $(OUT)/chaos: FORCE
 FORCE:
 
 chaos: $(OUT)/chaos ## search a simulation for breaks, then play the scenarios on real servers; exit status 0, 1 or 2
-	@$(OUT)/chaos run --nodes '$(NODES)' --scenario '$(SCENARIO)' --scheme '$(SCHEME)' --guard '$(GUARD)' --out '$(OUT)'
+	@. .ci/redis-image; $(OUT)/chaos run --nodes '$(NODES)' --scenario '$(SCENARIO)' --scheme '$(SCHEME)' --guard '$(GUARD)' --out '$(OUT)'
 
 search: $(OUT)/chaos ## only search the simulation
 	@$(OUT)/chaos search --scheme '$(SCHEME)' --fault '$(FAULT)' --guard '$(GUARD)' --out '$(OUT)/search.json'

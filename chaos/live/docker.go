@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"runtime"
 	"strings"
@@ -79,6 +80,9 @@ func findEngine(ctx context.Context) (*engine, error) {
 	}
 	about, err := e.pool.Client.Version()
 	if err != nil {
+		if dial, ok := errors.AsType[*net.OpError](err); ok {
+			err = dial.Err // the rest is about HTTP
+		}
 		return nil, unsupported("no Docker engine answers: %w", err)
 	}
 	e.version = about.Get("Version")

@@ -34,13 +34,19 @@ func existingAvailable(ctx context.Context, urls []string) (string, error) {
 	if len(urls) < existingMasters {
 		return "", fmt.Errorf("%d masters are given, and the schemes need %d", len(urls), existingMasters)
 	}
-	for _, u := range urls {
-		if _, err := newExisting(u); err != nil {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	for i, u := range urls {
+		n, err := newExisting(u)
+		if err != nil {
+			return "", err
+		}
+		n.name = nodeName(i)
+		if _, err := n.Ask(ctx, "PING"); err != nil {
 			return "", err
 		}
 	}
-	ctx, cancel := context.WithTimeout(ctx, startTimeout)
-	defer cancel()
+	// A lock does without some of them; here they only must not be unfit.
 	locks, err := redlock.Connect(ctx, urls)
 	if err != nil {
 		return "", err
@@ -59,8 +65,7 @@ func prepareExisting(_ context.Context, c Config) (startNode, error) {
 			return nil, err
 		}
 		n.name, n.own = name, c.own
-		_, err = n.Ask(ctx, "PING")
-		if err != nil {
+		if _, err := n.Ask(ctx, "PING"); err != nil {
 			return nil, err
 		}
 		return n, nil

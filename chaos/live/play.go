@@ -10,11 +10,10 @@ import (
 	"github.com/b6e7cabe/quorumlock/chaos/check"
 )
 
-// Run is one scenario, for one scheme under one guard, on fresh servers and client processes.
+// Run is one scenario, for one scheme under one guard, on servers that are as good as new and with client processes of
+// its own.
 type Run struct {
-	Kind     Kind
-	Dir      string // to work in, see [Config]
-	Pool     *Pool  // to take the nodes from, in place of nodes of that Kind; may be nil
+	Pool     *Pool // to take the nodes from
 	Scenario chaos.Scenario
 	Scheme   chaos.Scheme
 	Guard    chaos.Guard
@@ -29,25 +28,20 @@ type Result struct {
 	Available bool  // afterwards the lock could be had again
 }
 
-// Play carries out a run and ends everything that it started. The error is about the harness itself (no server could
+// Play carries out a run, ends its clients and gives its nodes back. The error is about the harness itself (no server could
 // be started, a process would not end, ctx is over); a step of the scenario that did not come about is the result's.
 func Play(ctx context.Context, r Run) (result Result, err error) {
 	persistence := None
 	if r.Scenario.Durable {
 		persistence = AOFAlways
 	}
-	pool := r.Pool
-	if pool == nil {
-		pool = NewPool(Config{Kind: r.Kind, Dir: r.Dir})
-		defer func() { err = errors.Join(err, pool.Close()) }()
-	}
-	nodes, err := pool.Take(ctx, r.Scheme.Masters, persistence)
+	nodes, err := r.Pool.Take(ctx, r.Scheme.Masters, persistence)
 	if err != nil {
 		return Result{}, err
 	}
 	w := &world{
 		ctx: ctx, start: time.Now(), scheme: r.Scheme, ttl: r.Scenario.TTL,
-		pool: pool, nodes: nodes, durable: r.Scenario.Durable, clients: map[int]*client{},
+		pool: r.Pool, nodes: nodes, durable: r.Scenario.Durable, clients: map[int]*client{},
 	}
 	defer func() { err = errors.Join(err, w.close()) }()
 

@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 }
 
 // play carries out one cell and fails the test on an error of the harness.
-func play(t *testing.T, kind Kind, scenario, scheme string, guard chaos.Guard) Result {
+func play(t *testing.T, pool *Pool, scenario, scheme string, guard chaos.Guard) Result {
 	t.Helper()
 	sc, err := scenarios.ByName(scenario)
 	if err != nil {
@@ -33,7 +33,7 @@ func play(t *testing.T, kind Kind, scenario, scheme string, guard chaos.Guard) R
 	if err != nil {
 		t.Fatal(err)
 	}
-	result, err := Play(bounded(t), Run{Kind: kind, Dir: t.TempDir(), Scenario: sc, Scheme: sm, Guard: guard})
+	result, err := Play(bounded(t), Run{Pool: pool, Scenario: sc, Scheme: sm, Guard: guard})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,6 +49,7 @@ func story(h chaos.History) (text string) {
 
 func TestEveryScenarioEndsAsExpected(t *testing.T) {
 	onEachKind(t, func(t *testing.T, c Config) {
+		pool := newPool(t, c)
 		for _, scenario := range scenarios.All() {
 			for _, scheme := range schemes.All() {
 				expected, about := scenario.Expect[scheme.Name]
@@ -58,7 +59,7 @@ func TestEveryScenarioEndsAsExpected(t *testing.T) {
 						continue
 					}
 					t.Run(fmt.Sprintf("%s/%s/%s", scenario.Name, scheme.Name, guard), func(t *testing.T) {
-						result := play(t, c.Kind, scenario.Name, scheme.Name, guard)
+						result := play(t, pool, scenario.Name, scheme.Name, guard)
 						v := result.Verdict
 						if v.Outcome != expected[guard] || result.Err != nil || !result.Available {
 							t.Errorf("%+v, not reached because of: %v, available afterwards: %v\n%s", v, result.Err, result.Available, story(result.History))
@@ -75,7 +76,7 @@ func TestEveryScenarioEndsAsExpected(t *testing.T) {
 
 func TestThePausedHoldersStaleWriteIsRefusedByTheGuard(t *testing.T) {
 	onEachKind(t, func(t *testing.T, c Config) {
-		result := play(t, c.Kind, "gc-pause", "redlock", chaos.GuardAll)
+		result := play(t, newPool(t, c), "gc-pause", "redlock", chaos.GuardAll)
 		if result.Verdict.Overlaps != 1 || result.Verdict.Refusals != 1 {
 			t.Errorf("want one overlap and one refusal: %+v\n%s", result.Verdict, story(result.History))
 		}
@@ -100,7 +101,7 @@ func TestAFaultThatCannotHappenLeavesTheRunUnreached(t *testing.T) {
 	if _, err := exec.LookPath("cc"); err == nil {
 		t.Fatal("there is a compiler after all")
 	}
-	result := play(t, Process, "clock-jump", "redlock", chaos.GuardNone)
+	result := play(t, newPool(t, Config{Kind: Process, Dir: t.TempDir()}), "clock-jump", "redlock", chaos.GuardNone)
 	if result.Verdict.Outcome != chaos.Unreached || !errors.Is(result.Err, ErrUnsupported) {
 		t.Errorf("%+v, %v", result.Verdict, result.Err)
 	}
@@ -109,11 +110,12 @@ func TestAFaultThatCannotHappenLeavesTheRunUnreached(t *testing.T) {
 func TestAnInterruptedRunLeavesNothingBehind(t *testing.T) {
 	leavesNoGoroutine(t)
 	onEachKind(t, func(t *testing.T, c Config) {
+		pool := NewPool(c)
 		ctx, interrupt := context.WithCancelCause(bounded(t))
 		wanted := errors.New("interrupted by the test")
 		sc, _ := scenarios.ByName("gc-pause")
 		sm, _ := schemes.ByName("redlock")
-		_, err := Play(ctx, Run{Kind: c.Kind, Dir: t.TempDir(), Scenario: sc, Scheme: sm, Guard: chaos.GuardNone, Each: func(e chaos.Event) {
+		_, err := Play(ctx, Run{Pool: pool, Scenario: sc, Scheme: sm, Guard: chaos.GuardNone, Each: func(e chaos.Event) {
 			if e.Kind == chaos.Began { // client 1 is stopped
 				interrupt(wanted)
 			}
@@ -121,6 +123,7 @@ func TestAnInterruptedRunLeavesNothingBehind(t *testing.T) {
 		if !errors.Is(err, wanted) {
 			t.Errorf("the error is %v", err)
 		}
+		must(t, pool.Close())
 		if pids := children(t); len(pids) > 0 {
 			t.Errorf("still running: %v", pids)
 		}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net/url"
+	"strings"
 	"sync"
 	"time"
 )
@@ -45,9 +47,34 @@ func NewPool(c Config) *Pool {
 	return p
 }
 
+// String is what a person asks for to have such nodes again; it shows no password.
+func (p *Pool) String() string {
+	if p.config.Kind != Existing {
+		return p.config.Kind.String()
+	}
+	var urls []string
+	for _, text := range p.config.URLs {
+		if u, err := url.Parse(text); err == nil {
+			urls = append(urls, u.Redacted())
+		}
+	}
+	return strings.Join(urls, ",")
+}
+
 // Lock is the name of the lock that the clients of the nodes are to want. All keys that are written have it in their
 // name.
 func (p *Pool) Lock() string { return p.lock }
+
+// Warning is what a person must agree to before anything is written to masters that are somebody else's; "" where none
+// is needed.
+func (p *Pool) Warning() string {
+	if p.config.Kind != Existing {
+		return ""
+	}
+	return fmt.Sprintf("Clients that are stopped and cut off on purpose will write keys with %q in their names to the %d masters. "+
+		"The keys are deleted in the end; the locks' scripts stay in the masters' caches. No other key is touched, and no "+
+		"fault is injected into a master.", p.lock, len(p.config.URLs))
+}
 
 // Take returns nodes "A", "B" and so on as StartNodes does, but starts only those that it has not.
 func (p *Pool) Take(ctx context.Context, n int, persistence Persistence) ([]Node, error) {

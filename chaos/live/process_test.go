@@ -4,10 +4,8 @@ package live
 
 import (
 	"bufio"
-	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -34,50 +32,6 @@ func pid(n Node) int { return n.(*serverNode).server.(serverProcess).pid }
 func isRunning(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	return err == nil && !strings.Contains(string(stat), ") Z")
-}
-
-func TestPausedNodeHangsAndThenGoesOn(t *testing.T) {
-	n, ok := startProcess(t)
-	if !ok {
-		return
-	}
-	ctx := bounded(t)
-	mustSay(t, n.Resume(ctx), "not paused")
-	pause(t, n)
-	_, err := n.Pause(ctx)
-	mustSay(t, err, "is paused")
-	_, err = n.StepClock(ctx, time.Minute)
-	mustSay(t, err, "is paused")
-
-	short, cancel := context.WithTimeout(ctx, 100*time.Millisecond)
-	defer cancel()
-	_, err = n.Time(short)
-	mustBe(t, err, context.DeadlineExceeded)
-
-	conn, err := net.Dial("tcp", n.Addr())
-	must(t, err)
-	defer conn.Close()
-	_, err = conn.Write([]byte("SET lock 1\r\n"))
-	must(t, err)
-	must(t, n.Resume(ctx))
-	reply, err := bufio.NewReader(conn).ReadString('\n')
-	must(t, err)
-	if reply != "+OK\r\n" {
-		t.Errorf("the request that came during the pause is answered %q", reply)
-	}
-}
-
-func TestPausedNodeCanBeKilled(t *testing.T) {
-	n, ok := startProcess(t)
-	if !ok {
-		return
-	}
-	ctx := bounded(t)
-	pause(t, n)
-	must(t, n.Kill(ctx))
-	must(t, n.Restart(ctx))
-	pause(t, n)
-	must(t, n.Close())
 }
 
 func TestNoProcessIsLeft(t *testing.T) {

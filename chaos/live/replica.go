@@ -11,7 +11,7 @@ import (
 )
 
 // Replica is a redis-server that copies a master's data over a link of its own. It is a Node of its own, whose Name is
-// the master's with an apostrophe.
+// that of its master and "-replica".
 type Replica struct {
 	*serverNode
 	master *serverNode
@@ -28,7 +28,7 @@ func (n *serverNode) StartReplica(ctx context.Context) (_ *Replica, err error) {
 	if r.link, err = NewProxy(n.addr); err != nil {
 		return nil, err
 	}
-	if r.serverNode, err = n.setup.startServer(ctx, n.name+"'"); err != nil {
+	if r.serverNode, err = n.setup.startServer(ctx, n.name+"-replica"); err != nil {
 		return nil, err
 	}
 	host, port, err := net.SplitHostPort(r.link.Addr())

@@ -34,7 +34,7 @@ var inTurn = chaos.Scenario{
 func TestEverySchemeTakesTurnsBetweenProcesses(t *testing.T) {
 	for _, scheme := range schemes.All() {
 		t.Run(scheme.Name, func(t *testing.T) {
-			result, err := Play(bounded(t), Run{Kind: Embedded, Dir: t.TempDir(), Scenario: inTurn, Scheme: scheme, Guard: chaos.GuardNone})
+			result, err := Play(bounded(t), Run{Pool: newPool(t, Config{Kind: Embedded}), Scenario: inTurn, Scheme: scheme, Guard: chaos.GuardNone})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -63,7 +63,7 @@ func TestEverySchemeTakesTurnsBetweenProcesses(t *testing.T) {
 func TestAPauseInAcquireBreaksThePlainSchemes(t *testing.T) {
 	for _, scheme := range []string{"blind-del", "redlock-naive"} {
 		t.Run(scheme, func(t *testing.T) {
-			result := play(t, Embedded, "pause-in-acquire", scheme, chaos.GuardNone)
+			result := play(t, newPool(t, Config{Kind: Embedded}), "pause-in-acquire", scheme, chaos.GuardNone)
 			if result.Verdict.Outcome != chaos.Breaks || result.Verdict.Overlaps == 0 || result.Verdict.LostUpdates == 0 {
 				t.Errorf("%+v, not reached because of: %v\n%s", result.Verdict, result.Err, story(result.History))
 			}

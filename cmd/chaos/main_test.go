@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -134,6 +135,26 @@ func TestAnInterruptedRunSaysWhatItHad(t *testing.T) {
 	}
 	if results, err := report.Load(filepath.Join(out, "results.json")); err != nil || len(results.Cells) != 1 {
 		t.Errorf("it kept %+v, %v", results, err)
+	}
+}
+
+func TestNothingIsWrittenToSomebodysMastersWithoutAYes(t *testing.T) {
+	for answer, want := range map[string]bool{"y\n": true, "Yes\n": true, "n\n": false, "\n": false, "": false, "maybe\n": false} {
+		var said bytes.Buffer
+		err := agree(t.Context(), &said, strings.NewReader(answer), "Keys will be written.")
+		if got := err == nil; got != want {
+			t.Errorf("%q: %v", answer, err)
+		}
+		if !strings.HasPrefix(said.String(), "Keys will be written.\n") {
+			t.Errorf("it says %q", &said)
+		}
+	}
+	ctx, interrupt := context.WithCancel(t.Context())
+	interrupt()
+	unanswered, _ := io.Pipe()
+	defer unanswered.Close()
+	if err := agree(ctx, io.Discard, unanswered, ""); !errors.Is(err, context.Canceled) {
+		t.Errorf("interrupted: %v", err)
 	}
 }
 

@@ -24,6 +24,8 @@ import (
 type selection struct {
 	nodes, scenario, scheme, guard, out string
 	schedules                           int // of the search that comes first; 0 for none
+	yes                                 bool
+	in                                  io.Reader // where a person answers
 }
 
 func runCommand() *cobra.Command {
@@ -32,19 +34,21 @@ func runCommand() *cobra.Command {
 		Use:   "run",
 		Short: "Search the simulation for breaks, then play the scenarios on servers of its own",
 		Long: `Search the simulation for breaks (see chaos search), unless one scenario is asked for. Then play the
-scenarios: each for every scheme that it is about, under every guard, on servers and client processes that
-are started for that run and ended after it. The steps are printed as they happen, then the matrix;
+scenarios: each for every scheme that it is about, under every guard, on servers that are as good as new and
+with client processes of its own. The steps are printed as they happen, then the matrix;
 results.json is written into the folder given with --out.`,
 		Example: `  chaos run
   chaos run --scenario gc-pause
   chaos run --nodes process --scenario clock-jump --scheme redlock --guard none`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			sel.in = cmd.InOrStdin()
 			return play(cmd.Context(), cmd.OutOrStdout(), sel)
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&sel.nodes, "nodes", "auto", "what the masters are: auto, process (redis-server), embedded (miniredis)")
+	f.StringVar(&sel.nodes, "nodes", "auto", "what the masters are: auto, docker, process (redis-server), embedded (miniredis), or the URLs of five that somebody runs: redis://...,redis://...")
+	f.BoolVar(&sel.yes, "yes", false, "write to masters that somebody runs without asking")
 	f.StringVar(&sel.scenario, "scenario", "", "only this one (see chaos list)")
 	f.StringVar(&sel.scheme, "scheme", "", "only this one (see chaos list)")
 	f.StringVar(&sel.guard, "guard", "", "only this one: none, writes, all")
@@ -111,13 +115,21 @@ func play(ctx context.Context, w io.Writer, sel selection) (err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 
+	pool := live.NewPool(live.Config{Kind: kind, Dir: dir, URLs: strings.Split(sel.nodes, ",")})
+	defer func() { err = errors.Join(err, pool.Close()) }()
 	fmt.Fprintf(w, "nodes: %s: %s\n", kind, reason)
+	if warning := pool.Warning(); warning != "" && !sel.yes {
+		if err := agree(ctx, w, sel.in, warning); err != nil {
+			return err
+		}
+	}
 	if kind == live.Embedded {
 		fmt.Fprintln(w, "NOT USED: real redis-servers. What follows was played on stand-ins in this process; install redis-server for the real thing.")
 	}
 	results := report.Results{Meta: meta()}
 	results.Meta.Nodes = kind.String()
-	results.Meta.Redis, _, _ = strings.Cut(reason, " at ")
+	// The last part: what was taken, after what was missing.
+	results.Meta.Redis, _, _ = strings.Cut(reason[strings.LastIndex(": "+reason, ": "):], " at ")
 	defer func() {
 		results.Meta.DurationS = time.Since(results.Meta.Started).Round(time.Millisecond).Seconds()
 		err = conclude(w, results, len(runs), filepath.Join(sel.out, "results.json"), err)
@@ -135,7 +147,7 @@ func play(ctx context.Context, w io.Writer, sel selection) (err error) {
 		}
 	}
 	for i, r := range runs {
-		r.Kind, r.Dir = kind, dir
+		r.Pool = pool
 		cell, err := playOne(ctx, w, r, fmt.Sprintf("%d/%d", i+1, len(runs)))
 		if err != nil {
 			return err
@@ -161,7 +173,7 @@ func playOne(ctx context.Context, w io.Writer, r live.Run, count string) (report
 		World: "live", Scheme: r.Scheme.Name, Fault: r.Scenario.Name, Guard: r.Guard, Workload: "counter",
 		Runs: 1, Overlaps: v.Overlaps, Corruptions: v.Corruptions, Refusals: v.Refusals,
 		Expected: expected, Verdict: v.Outcome,
-		Replay: fmt.Sprintf("make chaos NODES=%v SCENARIO=%s SCHEME=%s GUARD=%s", r.Kind, r.Scenario.Name, r.Scheme.Name, r.Guard),
+		Replay: fmt.Sprintf("make chaos NODES=%v SCENARIO=%s SCHEME=%s GUARD=%s", r.Pool, r.Scenario.Name, r.Scheme.Name, r.Guard),
 	}
 	if result.Err == nil {
 		cell.Reached = 1

@@ -1,0 +1,35 @@
+//go:build unix
+
+package live
+
+import (
+	"testing"
+)
+
+func TestReplicaHasWhatTheMasterHadWhenItWasCutOff(t *testing.T) {
+	onEachKind(t, func(t *testing.T, c Config) {
+		n := startNodes(t, c)[0]
+		ctx := bounded(t)
+		command(t, n.Addr(), "SET", "before", "1")
+		r, err := n.StartReplica(ctx)
+		if c.Kind == Embedded {
+			mustBe(t, err, ErrUnsupported)
+			return
+		}
+		must(t, err)
+		defer func() { must(t, r.Close()) }()
+		command(t, n.Addr(), "SET", "copied", "1")
+		proved(t)(r.Cut(ctx))
+		command(t, n.Addr(), "SET", "late", "1")
+		must(t, n.Kill(ctx))
+		proved(t)(r.Promote(ctx))
+		if got := command(t, r.Addr(), "EXISTS", "before", "copied"); got != "2" {
+			t.Errorf("the replica has %s of the two keys that were there", got)
+		}
+		if got := command(t, r.Addr(), "EXISTS", "late"); got != "0" {
+			t.Error("the replica has what came after the cut")
+		}
+		command(t, r.Addr(), "SET", "late", "2")
+		must(t, r.Close())
+	})
+}
