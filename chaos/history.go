@@ -19,6 +19,7 @@ const (
 	GaveUp   Kind = "gave up"  // it has waited for fifty leases, in vain
 	Checked  Kind = "checked"  // it looked at its lease
 	Left     Kind = "left"     // it left its critical section
+	Died     Kind = "died"     // it will do nothing any more
 	Read     Kind = "read"     // the resource answered a read
 	Wrote    Kind = "wrote"    // the resource accepted a write
 	Refused  Kind = "refused"  // the resource refused an operation
@@ -30,14 +31,16 @@ const (
 // An Event is one thing that the observer or the resource saw. What a client only says of itself is no event, except
 // that it holds the lock: that is the claim under test.
 type Event struct {
-	At    time.Duration // since the start of the run, by the observer's clock
-	Actor string        // "1", "2": a client; "A" .. "E": a master; "" the observer
-	Kind  Kind
-	Token redlock.Token // Acquired, Read, Wrote, Refused
-	Value int           // Read, Wrote
-	Lost  bool          // Wrote: it overwrote what its client had not read
-	Stale bool          // Wrote: the resource had seen a larger token
-	Text  string
+	At    time.Duration `json:"at_ns"` // since the start of the run, by the observer's clock
+	Actor string        `json:"actor"` // "1", "2": a client; "A" .. "E": a master; "" the observer
+	Kind  Kind          `json:"kind"`
+	Token redlock.Token `json:"token,omitempty"`    // Acquired, Read, Wrote, Refused
+	Value int           `json:"value,omitempty"`    // Read, Wrote
+	Lost  bool          `json:"lost,omitempty"`     // Wrote: it overwrote what its client had not read
+	Stale bool          `json:"stale,omitempty"`    // Wrote: the resource had seen a larger token
+	Until time.Duration `json:"until_ns,omitempty"` // Acquired: when the lease ends as its client believes, by the observer's clock; 0 if it does not
+	Fault string        `json:"fault,omitempty"`    // Began, Ended: what kind of fault: kill, pause, partition, packet, clock, memory
+	Text  string        `json:"text,omitempty"`
 }
 
 func (e Event) String() string {

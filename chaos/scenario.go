@@ -34,6 +34,8 @@ const (
 	Breaks Outcome = "breaks"
 	// Unreached: the run did not get to the state that it is about, so it shows nothing.
 	Unreached Outcome = "unreached"
+	// Unknown is expected of what nobody has thought about: whatever comes of it is not unexpected.
+	Unknown Outcome = ""
 )
 
 // Everywhere expects the same under every guard.

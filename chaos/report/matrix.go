@@ -2,85 +2,131 @@ package report
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/b6e7cabe/quorumlock/chaos"
 )
 
-// A row is what one scheme made of one fault under each guard.
-type row struct {
-	fault, scheme string
-	cells         map[chaos.Guard]Cell
+// A grid is the cells of one world, as a matrix: a row for each fault or scenario, a column for each scheme, and in it
+// one cell for each guard. All are in the order of the results, the guards from the weakest.
+type grid struct {
+	world   string
+	faults  []string
+	schemes []string
+	guards  []chaos.Guard
+	cells   map[gridKey]Cell
 }
 
-// rows keeps the order of the cells.
-func (r Results) rows() []row {
-	var rows []row
-	index := map[[2]string]int{}
+type gridKey struct {
+	fault, scheme string
+	guard         chaos.Guard
+}
+
+// grid returns the matrix of one world, live or sim.
+func (r Results) grid(world string) grid {
+	g := grid{world: world, cells: map[gridKey]Cell{}}
 	for _, c := range r.Cells {
-		key := [2]string{c.Fault, c.Scheme}
-		i, ok := index[key]
-		if !ok {
-			i = len(rows)
-			index[key] = i
-			rows = append(rows, row{c.Fault, c.Scheme, map[chaos.Guard]Cell{}})
+		if c.World != world {
+			continue
 		}
-		rows[i].cells[c.Guard] = c
+		g.faults = appendNew(g.faults, c.Fault)
+		g.schemes = appendNew(g.schemes, c.Scheme)
+		g.guards = appendNew(g.guards, c.Guard)
+		g.cells[gridKey{c.Fault, c.Scheme, c.Guard}] = c
 	}
-	return rows
+	// Guards come in the order of chaos.Guards; those that only one scenario has are behind.
+	rank := func(guard chaos.Guard) int {
+		if i := slices.Index(chaos.Guards(), guard); i >= 0 {
+			return i
+		}
+		return len(chaos.Guards())
+	}
+	slices.SortStableFunc(g.guards, func(a, b chaos.Guard) int { return rank(a) - rank(b) })
+	return g
+}
+
+func appendNew[T comparable](all []T, one T) []T {
+	if slices.Contains(all, one) {
+		return all
+	}
+	return append(all, one)
+}
+
+// at returns the cells of a fault and a scheme, one for each guard that was tried.
+func (g grid) at(fault, scheme string) []Cell {
+	var cells []Cell
+	for _, guard := range g.guards {
+		if c, ok := g.cells[gridKey{fault, scheme, guard}]; ok {
+			cells = append(cells, c)
+		}
+	}
+	return cells
+}
+
+// letters says in one letter a guard what a fault makes of a scheme. A guard that was not tried is a blank, so that each
+// letter stands in its place.
+func (g grid) letters(fault, scheme string) string {
+	var b strings.Builder
+	for _, guard := range g.guards {
+		if c, ok := g.cells[gridKey{fault, scheme, guard}]; ok {
+			b.WriteString(c.letter())
+		} else {
+			b.WriteByte(' ')
+		}
+	}
+	return strings.TrimRight(b.String(), " ")
+}
+
+var letters = map[chaos.Outcome]string{chaos.Holds: ".", chaos.Breaks: "B", chaos.Unreached: "?"}
+
+// letter is the verdict, with a mark if it was not expected.
+func (c Cell) letter() string {
+	if c.AsExpected() {
+		return letters[c.Verdict]
+	}
+	return letters[c.Verdict] + "!"
+}
+
+// legend explains the letters.
+func (g grid) legend() string {
+	var names []string
+	for _, guard := range g.guards {
+		names = append(names, string(guard))
+	}
+	return fmt.Sprintf("One letter for each guard (%s): B breaks, . holds, ? not reached; ! was not expected.", strings.Join(names, ", "))
 }
 
 // says is a cell in a few words.
 func (c Cell) says() string {
-	var b strings.Builder
-	b.WriteString(string(c.Verdict))
-	if c.Verdict != chaos.Unreached {
-		var counts []string
-		for _, count := range []struct {
-			n    int
-			what string
-		}{{c.Overlaps, "inside twice"}, {c.Corruptions, "damaged"}, {c.Refusals, "refused"}} {
-			if count.n > 0 {
-				counts = append(counts, fmt.Sprintf("%d %s", count.n, count.what))
-			}
-		}
-		if len(counts) > 0 {
-			b.WriteString(" (" + strings.Join(counts, ", ") + ")")
-		}
+	text := string(c.Verdict)
+	if counts := c.counts(); c.Verdict != chaos.Unreached && counts != "" {
+		text += " (" + counts + ")"
 	}
-	if c.Verdict != c.Expected {
-		fmt.Fprintf(&b, " EXPECTED %s", c.Expected)
+	if !c.AsExpected() {
+		text += " EXPECTED " + string(c.Expected)
 	}
-	return b.String()
+	return text
 }
 
-// Matrix prints a line for each scheme and fault, with a column for each guard.
-func (r Results) Matrix(w io.Writer) error {
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprint(table, "SCENARIO\tSCHEME")
-	for _, g := range chaos.Guards() {
-		fmt.Fprintf(table, "\tGUARD %s", strings.ToUpper(string(g)))
-	}
-	fmt.Fprintln(table)
-	for _, row := range r.rows() {
-		fmt.Fprintf(table, "%s\t%s", row.fault, row.scheme)
-		for _, g := range chaos.Guards() {
-			fmt.Fprint(table, "\t")
-			if c, ok := row.cells[g]; ok {
-				fmt.Fprint(table, c.says())
-			}
+// counts names what there was of damage and refusals.
+func (c Cell) counts() string {
+	var counts []string
+	for _, count := range []struct {
+		n    int
+		what string
+	}{{c.Overlaps, "inside twice"}, {c.Corruptions, "damaged"}, {c.Refusals, "refused"}} {
+		if count.n > 0 {
+			counts = append(counts, fmt.Sprintf("%d %s", count.n, count.what))
 		}
-		fmt.Fprintln(table)
 	}
-	return table.Flush()
+	return strings.Join(counts, ", ")
 }
 
 // In returns the results of one world, live or sim.
 func (r Results) In(world string) Results {
-	part := Results{Meta: r.Meta}
+	part := r
+	part.Cells = nil
 	for _, c := range r.Cells {
 		if c.World == world {
 			part.Cells = append(part.Cells, c)
@@ -89,110 +135,10 @@ func (r Results) In(world string) Results {
 	return part
 }
 
-// letters are the verdicts in the search matrix.
-var letters = map[chaos.Outcome]string{chaos.Holds: ".", chaos.Breaks: "B", chaos.Unreached: "?"}
-
-// legend explains the letters.
-const legend = "One letter for each guard, none, writes, all: B breaks, . holds, ? not reached; ! marks what was not expected."
-
-// searchTable has a row for each kind of fault, and a column for each scheme with a letter for each guard.
-func (r Results) searchTable() [][]string {
-	head := []string{"FAULT"}
-	var faults []string
-	cells := map[[3]string]Cell{}
+// runs is how often the cells were played.
+func (r Results) runs() (n int) {
 	for _, c := range r.Cells {
-		if !slices.Contains(faults, c.Fault) {
-			faults = append(faults, c.Fault)
-		}
-		if !slices.Contains(head[1:], c.Scheme) {
-			head = append(head, c.Scheme)
-		}
-		cells[[3]string{c.Fault, c.Scheme, string(c.Guard)}] = c
+		n += c.Runs
 	}
-	table := [][]string{head}
-	for _, fault := range faults {
-		row := []string{fault}
-		for _, scheme := range head[1:] {
-			text := ""
-			for _, guard := range chaos.Guards() {
-				if c, ok := cells[[3]string{fault, scheme, string(guard)}]; ok {
-					text += letters[c.Verdict]
-					if c.Verdict != c.Expected {
-						text += "!"
-					}
-				}
-			}
-			row = append(row, text)
-		}
-		table = append(table, row)
-	}
-	return table
-}
-
-// SearchMatrix prints the table of the search.
-func (r Results) SearchMatrix(w io.Writer) error {
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, row := range r.searchTable() {
-		fmt.Fprintln(table, strings.Join(row, "\t"))
-	}
-	if err := table.Flush(); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintln(w, legend)
-	return err
-}
-
-// markdown is a row of a table, with what else it takes after the first.
-func markdown(table [][]string) string {
-	var b strings.Builder
-	for i, row := range table {
-		b.WriteString("| " + strings.Join(row, " | ") + " |\n")
-		if i == 0 {
-			b.WriteString(strings.Repeat("| --- ", len(row)) + "|\n")
-		}
-	}
-	return b.String()
-}
-
-// Markdown prints RESULTS.md.
-func (r Results) Markdown(w io.Writer) error {
-	live, search := r.In("live"), r.In("sim")
-	runs := 0
-	for _, c := range search.Cells {
-		runs += c.Runs
-	}
-	table := [][]string{{"scenario", "scheme"}}
-	for _, g := range chaos.Guards() {
-		table[0] = append(table[0], fmt.Sprintf("guard `%s`", g))
-	}
-	for _, row := range live.rows() {
-		line := []string{row.fault, row.scheme}
-		for _, g := range chaos.Guards() {
-			text := ""
-			if c, ok := row.cells[g]; ok {
-				text = c.says()
-			}
-			line = append(line, text)
-		}
-		table = append(table, line)
-	}
-	_, err := fmt.Fprintf(w, `# Results
-
-Made by `+"`make results`"+` from one run of `+"`make chaos`"+`: commit %s, %s, %s (%s nodes), %d CPUs, %s, %.0f s. docs/harness.md explains the
-tables. A cell that holds says that this run of it held.
-
-## Scenarios on real servers and processes
-
-Again: `+"`make chaos NODES=%s SCENARIO=… SCHEME=… GUARD=…`"+`
-
-%s
-## Search in the simulation
-
-%d schedules. %s
-
-%s
-Again: `+"`make search SCHEME=… FAULT=… GUARD=…`"+`, and the story of what broke with `+"`make replay PLAN='…'`"+`, as out/results.json has it.
-`, r.Meta.Commit, r.Meta.Go, r.Meta.Redis, r.Meta.Nodes, r.Meta.CPUs, r.Meta.Started.UTC().Format("2006-01-02"), r.Meta.DurationS,
-		r.Meta.Nodes, markdown(table), runs, legend, markdown(search.searchTable()))
-	return err
+	return n
 }

@@ -1,12 +1,9 @@
-// Package report writes down what the runs of the harness showed: results.json for programs, a matrix for a terminal,
-// RESULTS.md for readers. It draws no conclusions of its own; those are package check's.
+// Package report writes down what the runs of the harness showed: results.json and stories.json for programs, a matrix
+// for a terminal, RESULTS.md and report.html for readers. Verdicts are package check's; what is concluded from them here
+// is counted, in front of the reader, from the cells and measures of the one run.
 package report
 
 import (
-	"encoding/json"
-	"fmt"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/b6e7cabe/quorumlock/chaos"
@@ -14,8 +11,16 @@ import (
 
 // Results is what a run of the harness found: the content of results.json.
 type Results struct {
-	Meta  Meta   `json:"meta"`
-	Cells []Cell `json:"cells"`
+	Meta     Meta       `json:"meta"`
+	Run      *Run       `json:"run,omitempty"` // nil if nobody noted it
+	Cells    []Cell     `json:"cells"`
+	Measures []Measures `json:"measures,omitempty"` // one a scheme; none if nothing was measured
+}
+
+// Run says on what machine and by what command, for who wants to do it again.
+type Run struct {
+	CPU     string `json:"cpu"`     // model
+	Command string `json:"command"` // as typed
 }
 
 // Meta says where and when.
@@ -48,13 +53,18 @@ type Cell struct {
 	Replay      string        `json:"replay"` // the command that does it again
 }
 
+// AsExpected reports whether the verdict is no surprise. What was not reached always is one.
+func (c Cell) AsExpected() bool {
+	return c.Verdict == c.Expected || c.Expected == chaos.Unknown && c.Verdict != chaos.Unreached
+}
+
 // Exit is the status with which the harness ends.
 func (r Results) Exit() int {
 	status := 0
 	for _, c := range r.Cells {
-		switch c.Verdict {
-		case c.Expected:
-		case chaos.Unreached:
+		switch {
+		case c.AsExpected():
+		case c.Verdict == chaos.Unreached:
 			if status == 0 {
 				status = 2
 			}
@@ -69,7 +79,7 @@ func (r Results) Exit() int {
 func (r Results) Unexpected() []Cell {
 	var cells []Cell
 	for _, c := range r.Cells {
-		if c.Verdict != c.Expected {
+		if !c.AsExpected() {
 			cells = append(cells, c)
 		}
 	}
@@ -106,34 +116,7 @@ func (r *Results) Add(other Results) {
 func (c Cell) key() [4]string { return [4]string{c.World, c.Scheme, c.Fault, string(c.Guard)} }
 
 // Save writes results.json, whole or not at all.
-func (r Results) Save(path string) error {
-	data, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return fmt.Errorf("save the results: %w", err)
-	}
-	temporary := path + ".tmp"
-	if err = os.WriteFile(temporary, append(data, '\n'), 0o644); err == nil {
-		err = os.Rename(temporary, path)
-	}
-	if err != nil {
-		os.Remove(temporary)
-		return fmt.Errorf("save the results: %w", err)
-	}
-	return nil
-}
+func (r Results) Save(path string) error { return save("the results", path, r) }
 
 // Load reads results.json.
-func Load(path string) (Results, error) {
-	var r Results
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return r, fmt.Errorf("load the results: %w", err)
-	}
-	if err := json.Unmarshal(data, &r); err != nil {
-		return r, fmt.Errorf("load the results: %s: %w", path, err)
-	}
-	return r, nil
-}
+func Load(path string) (Results, error) { return load[Results]("the results", path) }

@@ -95,16 +95,17 @@ func TestSaveLeavesNoHalfFile(t *testing.T) {
 
 func TestMatrixSaysWhatWasNotExpected(t *testing.T) {
 	results := Results{Cells: []Cell{cell(chaos.Holds, chaos.Breaks)}}
-	var text, markdown bytes.Buffer
-	if err := results.Matrix(&text); err != nil {
+	var terminal, markdown bytes.Buffer
+	if err := results.Terminal(&terminal); err != nil {
 		t.Fatal(err)
 	}
 	if err := results.Markdown(&markdown); err != nil {
 		t.Fatal(err)
 	}
-	for _, out := range []string{text.String(), markdown.String()} {
-		if !strings.Contains(out, "breaks (1 inside twice, 2 damaged) EXPECTED holds") {
-			t.Errorf("the deviation is not shown:\n%s", out)
-		}
+	if !strings.Contains(terminal.String(), "gc-pause  B!") {
+		t.Errorf("the deviation is not shown:\n%s", &terminal)
+	}
+	if !strings.Contains(markdown.String(), "breaks (1 inside twice, 2 damaged) EXPECTED holds") {
+		t.Errorf("the deviation is not shown:\n%s", &markdown)
 	}
 }

@@ -27,6 +27,12 @@ func Compiler(t testing.TB) (path string, ok bool) {
 	return program(t, "cc", "gcc", "clang")
 }
 
+// Browser is the path of a Chromium. If ok is false the test has nothing to show a page in and returns.
+func Browser(t testing.TB) (path string, ok bool) {
+	t.Helper()
+	return program(t, "chromium", "chromium-browser", "google-chrome")
+}
+
 // Docker is the path of a docker client whose engine answers. If ok is false the test has no containers and returns.
 func Docker(t testing.TB) (path string, ok bool) {
 	t.Helper()

@@ -39,7 +39,7 @@ func watch(t *testing.T, ask func(testing.TB) (string, bool)) (path string, ok b
 }
 
 var asks = map[string]func(testing.TB) (string, bool){
-	"redis-server": RedisServer, "gcc": Compiler, "docker": Docker,
+	"redis-server": RedisServer, "gcc": Compiler, "docker": Docker, "chromium": Browser,
 }
 
 func TestWhatIsMissingIsLogged(t *testing.T) {

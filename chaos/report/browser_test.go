@@ -1,0 +1,224 @@
+package report
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	cdplog "github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+
+	"github.com/b6e7cabe/quorumlock/internal/testenv"
+)
+
+// A tab is a page in a browser, with what it complained of and what it asked for.
+type tab struct {
+	ctx context.Context
+
+	mu         sync.Mutex
+	complaints []string
+	requests   []string
+}
+
+// browse opens pages in a Chromium of its own, which ends with the test.
+func browse(t *testing.T) (open func(path string, width, height int64) *tab, ok bool) {
+	path, ok := testenv.Browser(t)
+	if !ok {
+		return nil, false
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewExecAllocator(ctx, options...)
+	t.Cleanup(cancel)
+	browser, cancel := chromedp.NewContext(ctx)
+	t.Cleanup(cancel)
+	if err := chromedp.Do(browser); err != nil {
+		t.Fatalf("start %s: %v", path, err)
+	}
+	t.Cleanup(func() {
+		if err := chromedp.Cancel(browser); err != nil {
+			t.Errorf("end %s: %v", path, err)
+		}
+	})
+	return func(path string, width, height int64) *tab {
+		t.Helper()
+		ctx, cancel := chromedp.NewContext(browser)
+		t.Cleanup(cancel)
+		tab := &tab{ctx: ctx}
+		if err := chromedp.Listen(ctx, tab.hear); err != nil {
+			t.Fatal(err)
+		}
+		call(t, ctx, network.Enable, network.EnableParams{})
+		call(t, ctx, runtime.Enable, struct{}{})
+		call(t, ctx, cdplog.Enable, struct{}{})
+		tab.do(t, chromedp.EmulateViewport(width, height), chromedp.Navigate((&url.URL{Scheme: "file", Path: path}).String()))
+		return tab
+	}, true
+}
+
+func call[P, R any](t *testing.T, ctx context.Context, command cdp.Command[P, R], params P) {
+	t.Helper()
+	if _, err := chromedp.Call(ctx, command, params); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (tab *tab) hear(event any) {
+	tab.mu.Lock()
+	defer tab.mu.Unlock()
+	switch e := event.(type) {
+	case *runtime.EventConsoleAPICalled:
+		tab.complaints = append(tab.complaints, fmt.Sprintf("console.%s", e.Type))
+	case *runtime.EventExceptionThrown:
+		tab.complaints = append(tab.complaints, e.ExceptionDetails.Text)
+	case *cdplog.EventEntryAdded:
+		tab.complaints = append(tab.complaints, e.Entry.Text)
+	case *network.EventRequestWillBeSent:
+		tab.requests = append(tab.requests, e.Request.URL)
+	}
+}
+
+func (tab *tab) do(t *testing.T, actions ...chromedp.Action[chromedp.Void]) {
+	t.Helper()
+	if err := chromedp.Do(tab.ctx, actions...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func run[T any](t *testing.T, tab *tab, action chromedp.Action[T]) T {
+	t.Helper()
+	v, err := chromedp.Run(tab.ctx, action)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// ask evaluates an expression in the page.
+func ask[T any](t *testing.T, tab *tab, expression string) T {
+	t.Helper()
+	return run(t, tab, chromedp.Evaluate[T](expression))
+}
+
+// write makes a page of a run, where a browser can open it.
+func write(t *testing.T, r Results, stories []Story) (path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "report.html")
+	file, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	if err := HTML(file, r, stories); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// picture keeps a screenshot of the page where a person can look at it, in the folder that this names, if it names one.
+const picturesVar = "QUORUMLOCK_PICTURES"
+
+func (tab *tab) picture(t *testing.T, name string) {
+	t.Helper()
+	png := run(t, tab, chromedp.CaptureScreenshot())
+	if dir := os.Getenv(picturesVar); dir != "" {
+		if err := os.WriteFile(filepath.Join(dir, name+".png"), png, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// smallest is the size in pixels of the smallest text that can be seen inside the element; 0 if there is none.
+const smallest = `(root => {
+	let least = 0;
+	const walk = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+	while (walk.nextNode()) {
+		const e = walk.currentNode.parentElement;
+		if (!walk.currentNode.data.trim() || !e.checkVisibility()) continue;
+		const size = parseFloat(getComputedStyle(e).fontSize);
+		least = least ? Math.min(least, size) : size;
+	}
+	return least;
+})`
+
+func TestPageIsLegibleOnADeskAndOnAPhone(t *testing.T) {
+	open, ok := browse(t)
+	if !ok {
+		return
+	}
+	r, stories := fixture()
+	path := write(t, r, stories)
+	for _, width := range []int64{1280, 390} {
+		tab := open(path, width, 844)
+		tab.picture(t, fmt.Sprintf("top-%d", width))
+		if wide := ask[int64](t, tab, `document.documentElement.scrollWidth`); wide > width {
+			t.Errorf("at %d px the page is %d px wide", width, wide)
+		}
+		if least := ask[float64](t, tab, smallest+`(document.body)`); least < 10 {
+			t.Errorf("at %d px there is text of %v px", width, least)
+		}
+		for _, part := range []string{"table.matrix", "table.matrix a.cell", "table.lanes", "table.lanes .bar.lease", "table.lanes .bands i.pause", "table.lanes .chip.damage"} {
+			visible := ask[bool](t, tab, fmt.Sprintf(`(e => {
+				if (!e || !e.checkVisibility()) return false;
+				e.scrollIntoView({block: 'center', inline: 'center'});
+				const box = e.getBoundingClientRect();
+				return box.width >= 5 && box.height >= 5 && box.right > 0 && box.left < innerWidth && box.bottom > 0 && box.top < innerHeight;
+			})(document.querySelector('%s'))`, part))
+			if !visible {
+				t.Errorf("at %d px nobody sees %s", width, part)
+			}
+		}
+		ask[bool](t, tab, `document.querySelector('table.lanes').scrollIntoView(), true`)
+		tab.picture(t, fmt.Sprintf("lanes-%d", width))
+		tab.silent(t, width)
+	}
+}
+
+// silent requires that the page has complained of nothing, and asked for nothing but itself.
+func (tab *tab) silent(t *testing.T, width int64) {
+	t.Helper()
+	tab.mu.Lock()
+	defer tab.mu.Unlock()
+	if len(tab.complaints) > 0 {
+		t.Errorf("at %d px the console says %q", width, tab.complaints)
+	}
+	for _, request := range tab.requests {
+		if !strings.HasPrefix(request, "file://") && !strings.HasPrefix(request, "data:") || len(tab.requests) > 2 {
+			t.Errorf("at %d px it asked for %q", width, tab.requests)
+		}
+	}
+	if len(tab.requests) == 0 {
+		t.Error("not even the request for the page was seen")
+	}
+}
+
+func TestACellOfTheMatrixLeadsToItsStory(t *testing.T) {
+	open, ok := browse(t)
+	if !ok {
+		return
+	}
+	r, stories := fixture()
+	tab := open(write(t, r, stories), 1280, 844)
+	link, id := `a.cell[href="#live-clock-jump-redlock-none"]`, `document.getElementById('live-clock-jump-redlock-none')`
+	if ask[bool](t, tab, id+`.checkVisibility()`) {
+		t.Fatal("the story is open already")
+	}
+	tab.do(t, chromedp.Click(chromedp.CSS(link)))
+	tab.do(t, chromedp.WaitVisible(chromedp.CSS(`#live-clock-jump-redlock-none table.lanes`)))
+	tab.picture(t, "clock-jump-1280")
+	if top := ask[float64](t, tab, id+`.getBoundingClientRect().top`); top < -1 || top > 844 {
+		t.Errorf("the story is open, and %v px away", top)
+	}
+	tab.do(t, chromedp.EmulateViewport(390, 844), chromedp.Evaluate[chromedp.Void](id+`.scrollIntoView()`))
+	tab.picture(t, "clock-jump-390")
+}
