@@ -3,7 +3,6 @@ package report
 import (
 	"context"
 	"fmt"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
 	cdplog "github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
@@ -61,7 +61,7 @@ func browse(t *testing.T) (open func(path string, width, height int64) *tab, ok 
 		call(t, ctx, network.Enable, network.EnableParams{})
 		call(t, ctx, runtime.Enable, struct{}{})
 		call(t, ctx, cdplog.Enable, struct{}{})
-		tab.do(t, chromedp.EmulateViewport(width, height), chromedp.Navigate((&url.URL{Scheme: "file", Path: path}).String()))
+		tab.do(t, chromedp.EmulateViewport(width, height), chromedp.Navigate("file://"+path))
 		return tab
 	}, true
 }
@@ -110,16 +110,11 @@ func ask[T any](t *testing.T, tab *tab, expression string) T {
 	return run(t, tab, chromedp.Evaluate[T](expression))
 }
 
-// write makes a page of a run, where a browser can open it.
-func write(t *testing.T, r Results, stories []Story) (path string) {
+// pageOf makes a page of a run, where a browser can open it.
+func pageOf(t *testing.T, r Results, stories []Story) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "report.html")
-	file, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	if err := HTML(file, r, stories); err != nil {
+	if err := SaveHTML(path, r, stories); err != nil {
 		t.Fatal(err)
 	}
 	return path
@@ -157,7 +152,7 @@ func TestPageIsLegibleOnADeskAndOnAPhone(t *testing.T) {
 		return
 	}
 	r, stories := fixture()
-	path := write(t, r, stories)
+	path := pageOf(t, r, stories)
 	for _, width := range []int64{1280, 390} {
 		tab := open(path, width, 844)
 		tab.picture(t, fmt.Sprintf("top-%d", width))
@@ -178,8 +173,10 @@ func TestPageIsLegibleOnADeskAndOnAPhone(t *testing.T) {
 				t.Errorf("at %d px nobody sees %s", width, part)
 			}
 		}
-		ask[bool](t, tab, `document.querySelector('table.lanes').scrollIntoView(), true`)
-		tab.picture(t, fmt.Sprintf("lanes-%d", width))
+		for name, part := range map[string]string{"matrix": "#live .legend", "lanes": ".told", "search": "#sim .legend", "meaning": "#meaning"} {
+			tab.do(t, chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`document.querySelector('%s').scrollIntoView()`, part)))
+			tab.picture(t, fmt.Sprintf("%s-%d", name, width))
+		}
 		tab.silent(t, width)
 	}
 }
@@ -202,23 +199,29 @@ func (tab *tab) silent(t *testing.T, width int64) {
 	}
 }
 
+// The keyboard is enough, and JavaScript is not needed.
 func TestACellOfTheMatrixLeadsToItsStory(t *testing.T) {
 	open, ok := browse(t)
 	if !ok {
 		return
 	}
 	r, stories := fixture()
-	tab := open(write(t, r, stories), 1280, 844)
-	link, id := `a.cell[href="#live-clock-jump-redlock-none"]`, `document.getElementById('live-clock-jump-redlock-none')`
-	if ask[bool](t, tab, id+`.checkVisibility()`) {
-		t.Fatal("the story is open already")
+	path := pageOf(t, r, stories)
+	const story = `document.getElementById('live-clock-jump-redlock-none')`
+	for _, scripts := range []bool{true, false} {
+		tab := open(path, 1280, 844)
+		call(t, tab.ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: !scripts})
+		tab.do(t, chromedp.Reload())
+		if ask[bool](t, tab, story+`.checkVisibility()`) {
+			t.Fatal("the story is open already")
+		}
+		tab.do(t, chromedp.Focus(chromedp.CSS(`a.cell[href="#live-clock-jump-redlock-none"]`)), chromedp.KeyEvent("\r"))
+		run(t, tab, chromedp.Poll[bool](story+`.querySelector('table.lanes').checkVisibility()`, chromedp.WithPollingTimeout(time.Minute)))
+		tab.picture(t, fmt.Sprintf("clock-jump-1280-%v", scripts))
+		if top := ask[float64](t, tab, story+`.getBoundingClientRect().top`); top < 0 || top > 844 {
+			t.Errorf("the story is open, and %v px away (scripts: %v)", top, scripts)
+		}
 	}
-	tab.do(t, chromedp.Click(chromedp.CSS(link)))
-	tab.do(t, chromedp.WaitVisible(chromedp.CSS(`#live-clock-jump-redlock-none table.lanes`)))
-	tab.picture(t, "clock-jump-1280")
-	if top := ask[float64](t, tab, id+`.getBoundingClientRect().top`); top < -1 || top > 844 {
-		t.Errorf("the story is open, and %v px away", top)
-	}
-	tab.do(t, chromedp.EmulateViewport(390, 844), chromedp.Evaluate[chromedp.Void](id+`.scrollIntoView()`))
+	tab := open(path+"#live-clock-jump-redlock-none", 390, 844)
 	tab.picture(t, "clock-jump-390")
 }

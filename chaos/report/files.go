@@ -13,11 +13,16 @@ func save(what, path string, v any) error {
 	if err != nil {
 		return fmt.Errorf("save %s: %w", what, err)
 	}
+	return write(what, path, append(data, '\n'))
+}
+
+// write writes a file, whole or not at all, and its folder if there is none.
+func write(what, path string, data []byte) (err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return fmt.Errorf("save %s: %w", what, err)
 	}
 	temporary := path + ".tmp"
-	if err = os.WriteFile(temporary, append(data, '\n'), 0o644); err == nil {
+	if err = os.WriteFile(temporary, data, 0o644); err == nil {
 		err = os.Rename(temporary, path)
 	}
 	if err != nil {

@@ -13,7 +13,7 @@ type tally struct{ broke, reached int }
 
 func (t tally) String() string {
 	if t.reached == 0 {
-		return "–"
+		return "not tried"
 	}
 	return fmt.Sprintf("%d of %d", t.broke, t.reached)
 }
@@ -102,6 +102,24 @@ func (r Results) comparison() (lines []string) {
 	return lines
 }
 
+// findings are what the run showed of the locks that are compared, in a line each.
+func (r Results) findings() (lines []string) {
+	for _, scheme := range []string{one, five} {
+		var parts []string
+		for _, guard := range []chaos.Guard{chaos.GuardNone, chaos.GuardAll} {
+			live, sim := r.grid("live").tally(scheme, guard), r.grid("sim").tally(scheme, guard)
+			if live.reached+sim.reached == 0 {
+				continue
+			}
+			parts = append(parts, fmt.Sprintf("guard %s, broke in %v scenarios and under %v kinds of faults", guard, live, sim))
+		}
+		if len(parts) > 0 {
+			lines = append(lines, scheme+": "+strings.Join(parts, "; ")+".")
+		}
+	}
+	return lines
+}
+
 // list names what there is, or says that there is nothing.
 func list(names []string) string {
 	if len(names) == 0 {
@@ -142,7 +160,7 @@ func (r Results) limits() []string {
 		limits = append(limits, "Latency is that of a lock that nobody else wants; availability counts attempts on masters that were killed.")
 	}
 	if n := len(r.unreached()); n > 0 {
-		limits = append(limits, fmt.Sprintf("%d cells did not get to the state that they are about, and show nothing.", n))
+		limits = append(limits, fmt.Sprintf("Cells that did not get to the state that they are about, and show nothing: %d.", n))
 	}
 	return limits
 }

@@ -34,11 +34,21 @@ func HTML(w io.Writer, r Results, stories []Story) error {
 	return err
 }
 
+// SaveHTML writes report.html, whole or not at all.
+func SaveHTML(path string, r Results, stories []Story) error {
+	var b bytes.Buffer
+	if err := HTML(&b, r, stories); err != nil {
+		return err
+	}
+	return write("the page", path, b.Bytes())
+}
+
 // page is what the template is filled with.
 type page struct {
 	CSS        template.CSS
 	JS         template.JS
 	Headline   string
+	Findings   []string
 	Unexpected []cellView
 	Worlds     []worldView
 	Machine    [][]string
@@ -67,11 +77,11 @@ type guardView struct {
 
 // A rowView is a fault.
 type rowView struct {
-	ID, Fault, Title, Source, About string
-	Cells                           []cellView // of the matrix, one for each scheme and guard; without ID if it was not tried
-	Tried                           []cellView
-	Summary                         string
-	Open                            bool // the first of the page
+	ID, Fault, Source, About string
+	Cells                    []cellView // of the matrix, one for each scheme and guard; without ID if it was not tried
+	Tried                    []cellView
+	Summary                  string
+	Open                     bool // the first of the page
 }
 
 type cellView struct {
@@ -81,15 +91,16 @@ type cellView struct {
 	Class   string // of the verdict
 	Label   string // for who cannot see the matrix
 	Says    string
-	First   bool // of a scheme's
-	Open    bool // the first of the page
+	First   bool   // of a scheme's
+	Open    bool   // the first of the page
+	Title   string // of the story, if it says more than the matrix
 	Story   *Story
 	Picture lanes
 }
 
 func newPage(r Results, stories []Story) page {
 	p := page{
-		CSS: template.CSS(pageCSS), JS: template.JS(pageJS), Headline: r.headline(),
+		CSS: template.CSS(pageCSS), JS: template.JS(pageJS), Headline: r.headline(), Findings: r.findings(),
 		Machine: r.machine(), Safety: r.safetyTable(), Comparison: r.comparison(), Measures: r.measuresTable(), Limits: r.limits(),
 	}
 	for _, name := range r.schemes() {
@@ -138,7 +149,7 @@ func (v *worldView) fill(g grid, told map[Key]*Story, ids ids) {
 		v.Guards = append(v.Guards, guardView{string(guard), short(guard), checks[guard], i == 0})
 	}
 	for _, fault := range g.faults {
-		row := rowView{ID: ids.make(g.world, fault), Fault: fault, Title: fault}
+		row := rowView{ID: ids.make(g.world, fault), Fault: fault}
 		broke := 0
 		for _, scheme := range g.schemes {
 			for i, guard := range g.guards {
@@ -198,6 +209,9 @@ func newCellView(c Cell, s *Story) cellView {
 	v.Label = fmt.Sprintf("%s, %s, guard %s: %s, %s", c.Fault, c.Scheme, c.Guard, c.Verdict, expected)
 	if s != nil {
 		v.Picture = paint(s.Events)
+		if s.Title != c.Fault {
+			v.Title = s.Title
+		}
 	}
 	return v
 }
@@ -208,12 +222,14 @@ func (r Results) headline() string {
 	for _, c := range r.Cells {
 		counts[c.Verdict]++
 	}
-	expected := "all as expected"
-	if n := len(r.Unexpected()); n > 0 {
-		expected = fmt.Sprintf("%d NOT as expected", n)
+	text := fmt.Sprintf("%d combinations of lock, fault and guard: %d broke, %d held", len(r.Cells), counts[chaos.Breaks], counts[chaos.Holds])
+	if n := counts[chaos.Unreached]; n > 0 {
+		text += fmt.Sprintf(", %d did not get to what they are about", n)
 	}
-	return fmt.Sprintf("%d combinations of lock, fault and guard were tried: %d broke, %d held, %d were not reached; %s.",
-		len(r.Cells), counts[chaos.Breaks], counts[chaos.Holds], counts[chaos.Unreached], expected)
+	if n := len(r.Unexpected()); n > 0 {
+		return text + fmt.Sprintf("; %d NOT as expected.", n)
+	}
+	return text + "; all as expected."
 }
 
 // ids makes anchors of names, each once.

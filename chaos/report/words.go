@@ -36,11 +36,11 @@ func sentence(e chaos.Event) string {
 		what = "asks for the lock"
 	case chaos.Acquired:
 		what = "has the lock"
-		if e.Token != 0 {
-			what += fmt.Sprintf(", with token %d", e.Token)
-		}
 		if e.Until != 0 {
-			what += ", until " + seconds(e.Until) + " s by its own account"
+			what += " until " + seconds(e.Until) + " s"
+		}
+		if e.Token != 0 {
+			what += fmt.Sprintf(", token %d", e.Token)
 		}
 	case chaos.Denied:
 		what = "is not given the lock" + after(": ", text)
@@ -55,10 +55,10 @@ func sentence(e chaos.Event) string {
 	case chaos.Wrote:
 		what = fmt.Sprintf("writes %d", e.Value)
 		if e.Lost {
-			what += ", over what it has not read: an update is lost"
+			what += " over what it has not read (a lost update)"
 		}
 		if e.Stale {
-			what += ", though the resource has seen a larger token: a stale write"
+			what += " with an older token than was seen before (a stale write)"
 		}
 	case chaos.Refused:
 		what = "is refused by the resource" + after(": ", text)

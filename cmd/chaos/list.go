@@ -40,17 +40,28 @@ func listCommand() *cobra.Command {
 }
 
 func reportCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:     "report RESULTS.JSON",
-		Short:   "Print RESULTS.md, made from a results.json",
-		Example: "  chaos report out/results.json > RESULTS.md",
-		Args:    cobra.ExactArgs(1),
+	var html string
+	cmd := &cobra.Command{
+		Use:   "report RESULTS.JSON",
+		Short: "Print RESULTS.md, made from a results.json; or write the page",
+		Example: `  chaos report out/results.json > RESULTS.md
+  chaos report out/results.json --html report.html`,
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r, err := report.Load(args[0])
 			if err != nil {
 				return err
 			}
-			return r.Markdown(cmd.OutOrStdout())
+			if html == "" {
+				return r.Markdown(cmd.OutOrStdout())
+			}
+			stories, err := storiesOf(args[0])
+			if err != nil {
+				return err
+			}
+			return report.SaveHTML(html, r, stories)
 		},
 	}
+	cmd.Flags().StringVar(&html, "html", "", "write the page into this file instead, with the stories in the "+storiesFile+" beside the results, if it is there")
+	return cmd
 }

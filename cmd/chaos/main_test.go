@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -98,7 +99,7 @@ func TestRunTellsTheStoryAndWritesTheResults(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, &said)
 	}
-	for _, want := range []string{"Kleppmann", "is stopped (SIGSTOP)", "a lost update", "breaks, as expected", "GUARD NONE", "NOT USED"} {
+	for _, want := range []string{"Kleppmann", "is stopped (SIGSTOP)", "a lost update", "breaks, as expected", "gc-pause  B", "NOT USED"} {
 		if !strings.Contains(said.String(), want) {
 			t.Errorf("nothing is said of %q:\n%s", want, &said)
 		}
@@ -109,6 +110,14 @@ func TestRunTellsTheStoryAndWritesTheResults(t *testing.T) {
 	}
 	if len(results.Cells) != 1 || results.Cells[0].Verdict != chaos.Breaks || results.Cells[0].Reached != 1 {
 		t.Errorf("the results are %+v", results.Cells)
+	}
+	stories, err := report.LoadStories(filepath.Join(out, "stories.json"))
+	if err != nil || len(stories) != 1 || stories[0].Key != results.Cells[0].Key() || len(stories[0].Injected) == 0 {
+		t.Errorf("the stories are %+v, %v", stories, err)
+	}
+	page, err := os.ReadFile(filepath.Join(out, "report.html"))
+	if err != nil || !bytes.Contains(page, []byte("lost update")) {
+		t.Errorf("the page does not show the damage: %v", err)
 	}
 	if !strings.Contains(results.Cells[0].Replay, "SCENARIO=gc-pause SCHEME=redlock GUARD=none") {
 		t.Errorf("the replay command is %q", results.Cells[0].Replay)
@@ -134,6 +143,36 @@ func TestAnInterruptedRunSaysWhatItHad(t *testing.T) {
 	}
 	if results, err := report.Load(filepath.Join(out, "results.json")); err != nil || len(results.Cells) != 1 {
 		t.Errorf("it kept %+v, %v", results, err)
+	}
+}
+
+func TestReportMakesThePageAgain(t *testing.T) {
+	out := t.TempDir()
+	file := func(name string) string { return filepath.Join(out, name) }
+	sel := selection{nodes: "embedded", scenario: "gc-pause", scheme: "single", guard: "none", out: out}
+	if err := play(t.Context(), io.Discard, sel); err != nil {
+		t.Fatal(err)
+	}
+	again := func(name string) []byte {
+		t.Helper()
+		if got := run([]string{"report", file("results.json"), "--html", file(name)}); got != asExpected {
+			t.Fatalf("report: exit status %d", got)
+		}
+		page, err := os.ReadFile(file(name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return page
+	}
+	first, err := os.ReadFile(file("report.html"))
+	if err != nil || !bytes.Equal(again("again.html"), first) {
+		t.Errorf("the page is another one now, %v", err)
+	}
+	if err := os.Remove(file("stories.json")); err != nil {
+		t.Fatal(err)
+	}
+	if page := again("counts.html"); !bytes.Contains(page, []byte("SCENARIO=gc-pause")) {
+		t.Error("without the stories the page lacks the counts")
 	}
 }
 

@@ -34,7 +34,7 @@ func runCommand() *cobra.Command {
 		Long: `Search the simulation for breaks (see chaos search), unless one scenario is asked for. Then play the
 scenarios: each for every scheme that it is about, under every guard, on servers and client processes that
 are started for that run and ended after it. The steps are printed as they happen, then the matrix;
-results.json is written into the folder given with --out.`,
+results.json, stories.json and report.html are written into the folder given with --out.`,
 		Example: `  chaos run
   chaos run --scenario gc-pause
   chaos run --nodes process --scenario clock-jump --scheme redlock --guard none`,
@@ -49,7 +49,7 @@ results.json is written into the folder given with --out.`,
 	f.StringVar(&sel.scheme, "scheme", "", "only this one (see chaos list)")
 	f.StringVar(&sel.guard, "guard", "", "only this one: none, writes, all")
 	f.IntVar(&sel.schedules, "schedules", defaultSchedules, "how many schedules to search for each cell that must hold; 0 for no search")
-	f.StringVar(&sel.out, "out", "out", "the folder for results.json")
+	f.StringVar(&sel.out, "out", "out", "the folder for results.json, stories.json and report.html")
 	return cmd
 }
 
@@ -115,12 +115,13 @@ func play(ctx context.Context, w io.Writer, sel selection) (err error) {
 	if kind == live.Embedded {
 		fmt.Fprintln(w, "NOT USED: real redis-servers. What follows was played on stand-ins in this process; install redis-server for the real thing.")
 	}
-	results := report.Results{Meta: meta()}
+	results := report.Results{Meta: meta(), Run: machine()}
+	var stories []report.Story
 	results.Meta.Nodes = kind.String()
 	results.Meta.Redis, _, _ = strings.Cut(reason, " at ")
 	defer func() {
 		results.Meta.DurationS = time.Since(results.Meta.Started).Round(time.Millisecond).Seconds()
-		err = conclude(w, results, len(runs), filepath.Join(sel.out, "results.json"), err)
+		err = conclude(w, results, stories, len(runs), sel.out, err)
 	}()
 	if sel.scenario == "" && sel.schedules > 0 {
 		h := hunt{scheme: sel.scheme, guard: sel.guard, schedules: sel.schedules, shard: "0/1"}
@@ -129,24 +130,24 @@ func play(ctx context.Context, w io.Writer, sel selection) (err error) {
 			return err
 		}
 		found, err := h.search(ctx, w, cells)
-		results.Cells = found.Cells
-		if err := errors.Join(err, found.SearchMatrix(w)); err != nil {
+		results.Cells, stories = found.Cells, h.told
+		if err := errors.Join(err, found.Terminal(w)); err != nil {
 			return err
 		}
 	}
 	for i, r := range runs {
 		r.Kind, r.Dir = kind, dir
-		cell, err := playOne(ctx, w, r, fmt.Sprintf("%d/%d", i+1, len(runs)))
+		cell, story, err := playOne(ctx, w, r, fmt.Sprintf("%d/%d", i+1, len(runs)))
 		if err != nil {
 			return err
 		}
-		results.Cells = append(results.Cells, cell)
+		results.Cells, stories = append(results.Cells, cell), append(stories, story)
 	}
 	return nil
 }
 
 // playOne plays one run and tells its story.
-func playOne(ctx context.Context, w io.Writer, r live.Run, count string) (report.Cell, error) {
+func playOne(ctx context.Context, w io.Writer, r live.Run, count string) (report.Cell, report.Story, error) {
 	expected := r.Scenario.Expect[r.Scheme.Name][r.Guard]
 	fmt.Fprintf(w, "\n[%s] %s, scheme %s, guard %s\n", count, r.Scenario.Name, r.Scheme.Name, r.Guard)
 	fmt.Fprintf(w, "  %s\n  source: %s\n", r.Scenario.About, r.Scenario.Source)
@@ -154,7 +155,7 @@ func playOne(ctx context.Context, w io.Writer, r live.Run, count string) (report
 
 	result, err := live.Play(ctx, r)
 	if err != nil {
-		return report.Cell{}, err
+		return report.Cell{}, report.Story{}, err
 	}
 	v := result.Verdict
 	cell := report.Cell{
@@ -178,25 +179,25 @@ func playOne(ctx context.Context, w io.Writer, r live.Run, count string) (report
 	if result.Err != nil {
 		fmt.Fprintf(w, "     not reached: %v\n", result.Err)
 	}
-	return cell, nil
+	return cell, report.Tell(cell, r.Scenario.Name, r.Scenario.Source, r.Scenario.About, result.History), nil
 }
 
-// conclude prints the matrix, saves the results, and returns the status to end with.
-func conclude(w io.Writer, results report.Results, planned int, path string, err error) error {
+// conclude prints the matrix, keeps what was found, and returns the status to end with.
+func conclude(w io.Writer, results report.Results, stories []report.Story, planned int, folder string, err error) error {
 	live := results.In("live")
 	if len(live.Cells) > 0 {
 		fmt.Fprintln(w)
-		err = errors.Join(err, live.Matrix(w))
+		err = errors.Join(err, live.Terminal(w))
 	}
 	if len(results.Cells) > 0 {
-		err = errors.Join(err, results.Save(path))
+		err = errors.Join(err, keep(folder, results, stories))
 	}
 	if err != nil {
 		fmt.Fprintf(w, "\n%d of %d cells were played before the harness had to stop\n", len(live.Cells), planned)
 		return err
 	}
-	fmt.Fprintf(w, "\n%d cells played, %d searched, in %.0f s; results in %s\n",
-		planned, len(results.Cells)-planned, results.Meta.DurationS, path)
+	fmt.Fprintf(w, "\n%d cells played, %d searched, in %.0f s; results in %s, and to look at in %s\n", planned, len(results.Cells)-planned,
+		results.Meta.DurationS, filepath.Join(folder, resultsFile), filepath.Join(folder, pageFile))
 	return exitWith(w, results)
 }
 

@@ -24,6 +24,8 @@ type hunt struct {
 	schedules                        int
 	seed                             uint64
 	time                             time.Duration
+
+	told []report.Story // of what was found to break
 }
 
 func searchCommand() *cobra.Command {
@@ -102,7 +104,7 @@ func (h hunt) budget() (sim.Budget, error) {
 }
 
 // search goes through the cells, and shows how far it is.
-func (h hunt) search(ctx context.Context, w io.Writer, cells []sim.Cell) (report.Results, error) {
+func (h *hunt) search(ctx context.Context, w io.Writer, cells []sim.Cell) (report.Results, error) {
 	results := report.Results{Meta: meta()}
 	budget, err := h.budget()
 	if err != nil {
@@ -120,6 +122,9 @@ func (h hunt) search(ctx context.Context, w io.Writer, cells []sim.Cell) (report
 	defer bar.stop()
 	for cell, found := range sim.SearchAll(ctx, cells, budget, &progress) {
 		results.Cells = append(results.Cells, cellOf(cell, found))
+		if story, ok := tellBreak(cell, found); ok {
+			h.told = append(h.told, story)
+		}
 	}
 	results.Meta.DurationS = time.Since(results.Meta.Started).Seconds()
 	if len(results.Cells) < len(cells) {
@@ -150,7 +155,7 @@ func meta() report.Meta {
 func concludeSearch(w io.Writer, results report.Results, planned int, path string, err error) error {
 	if len(results.Cells) > 0 {
 		fmt.Fprintln(w)
-		if e := results.SearchMatrix(w); e != nil {
+		if e := results.Terminal(w); e != nil {
 			return e
 		}
 		if e := results.Save(path); e != nil {
