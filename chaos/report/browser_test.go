@@ -17,12 +17,14 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
+	"github.com/b6e7cabe/quorumlock/chaos"
 	"github.com/b6e7cabe/quorumlock/internal/testenv"
 )
 
 // A tab is a page in a browser, with what it complained of and what it asked for.
 type tab struct {
 	ctx context.Context
+	url string
 
 	mu         sync.Mutex
 	complaints []string
@@ -54,14 +56,14 @@ func browse(t *testing.T) (open func(path string, width, height int64) *tab, ok 
 		t.Helper()
 		ctx, cancel := chromedp.NewContext(browser)
 		t.Cleanup(cancel)
-		tab := &tab{ctx: ctx}
+		tab := &tab{ctx: ctx, url: "file://" + path}
 		if err := chromedp.Listen(ctx, tab.hear); err != nil {
 			t.Fatal(err)
 		}
 		call(t, ctx, network.Enable, network.EnableParams{})
 		call(t, ctx, runtime.Enable, struct{}{})
 		call(t, ctx, cdplog.Enable, struct{}{})
-		tab.do(t, chromedp.EmulateViewport(width, height), chromedp.Navigate("file://"+path))
+		tab.do(t, chromedp.EmulateViewport(width, height), chromedp.Navigate(tab.url))
 		return tab
 	}, true
 }
@@ -190,8 +192,8 @@ func (tab *tab) silent(t *testing.T, width int64) {
 		t.Errorf("at %d px the console says %q", width, tab.complaints)
 	}
 	for _, request := range tab.requests {
-		if !strings.HasPrefix(request, "file://") && !strings.HasPrefix(request, "data:") || len(tab.requests) > 2 {
-			t.Errorf("at %d px it asked for %q", width, tab.requests)
+		if request != tab.url && !strings.HasPrefix(request, "data:") {
+			t.Errorf("at %d px it asked for %q", width, request)
 		}
 	}
 	if len(tab.requests) == 0 {
@@ -224,4 +226,48 @@ func TestACellOfTheMatrixLeadsToItsStory(t *testing.T) {
 	}
 	tab := open(path+"#live-clock-jump-redlock-none", 390, 844)
 	tab.picture(t, "clock-jump-390")
+}
+
+// What a scenario is called, and what a server answers, ends up in the page.
+func TestHostileNamesAreOnlyText(t *testing.T) {
+	open, ok := browse(t)
+	if !ok {
+		return
+	}
+	const hostile = `"><img src="http://127.0.0.1:1/x"><script>console.error(1)</script>'{{"` + "`</style></title>\x00\xff"
+	c := Cell{World: "live", Scheme: hostile, Fault: hostile, Guard: hostile, Workload: hostile, Verdict: hostile, Expected: hostile, Replay: hostile}
+	d := c
+	d.World, d.Verdict = "sim", chaos.Breaks
+	r := Results{Meta: Meta{Commit: hostile, Redis: hostile, Nodes: hostile}, Run: &Run{hostile, hostile}, Cells: []Cell{c, d},
+		Measures: []Measures{{Scheme: hostile}}}
+	story := Tell(c, hostile, hostile, hostile, chaos.History{{Actor: hostile, Kind: chaos.Began, Fault: hostile, Text: hostile}, {Actor: hostile, Kind: hostile}})
+	story.Steps = append(story.Steps, hostile)
+	other := story
+	other.Key, other.Events = d.Key(), nil
+	tab := open(pageOf(t, r, []Story{story, other}), 390, 844)
+	tab.silent(t, 390)
+	if n := ask[int](t, tab, `document.querySelectorAll('img').length + document.scripts.length`); n != 1 {
+		t.Errorf("the page has %d images and scripts, and should have its own script alone", n)
+	}
+	if wide := ask[int](t, tab, `document.documentElement.scrollWidth`); wide > 390 {
+		t.Errorf("the page is %d px wide", wide)
+	}
+}
+
+// What the other tests rely on: that a page which complains, or asks for more than itself, is heard.
+func TestBrowserHearsComplaintsAndRequests(t *testing.T) {
+	open, ok := browse(t)
+	if !ok {
+		return
+	}
+	path := filepath.Join(t.TempDir(), "bad.html")
+	if err := os.WriteFile(path, []byte(`<script>console.error('no')</script><img src="http://127.0.0.1:1/x"><script>throw 1</script>`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tab := open(path, 390, 844)
+	tab.mu.Lock()
+	defer tab.mu.Unlock()
+	if len(tab.complaints) < 2 || len(tab.requests) != 2 {
+		t.Errorf("heard %q and %q", tab.complaints, tab.requests)
+	}
 }

@@ -104,17 +104,26 @@ func (r Results) comparison() (lines []string) {
 
 // findings are what the run showed of the locks that are compared, in a line each.
 func (r Results) findings() (lines []string) {
-	for _, scheme := range []string{one, five} {
+	for _, lock := range []struct{ scheme, what string }{{one, "One master"}, {five, "Five masters"}} {
 		var parts []string
-		for _, guard := range []chaos.Guard{chaos.GuardNone, chaos.GuardAll} {
-			live, sim := r.grid("live").tally(scheme, guard), r.grid("sim").tally(scheme, guard)
-			if live.reached+sim.reached == 0 {
-				continue
+		for _, guard := range []struct {
+			chaos.Guard
+			what string
+		}{{chaos.GuardNone, "without a guard"}, {chaos.GuardAll, "with guard all"}} {
+			live, sim := r.grid("live").tally(lock.scheme, guard.Guard), r.grid("sim").tally(lock.scheme, guard.Guard)
+			var in []string
+			if live.reached > 0 {
+				in = append(in, fmt.Sprintf("in %v scenarios", live))
 			}
-			parts = append(parts, fmt.Sprintf("guard %s, broke in %v scenarios and under %v kinds of faults", guard, live, sim))
+			if sim.reached > 0 {
+				in = append(in, fmt.Sprintf("under %v kinds of faults", sim))
+			}
+			if len(in) > 0 {
+				parts = append(parts, strings.Join(in, " and ")+" "+guard.what)
+			}
 		}
 		if len(parts) > 0 {
-			lines = append(lines, scheme+": "+strings.Join(parts, "; ")+".")
+			lines = append(lines, fmt.Sprintf("%s (%s) broke %s.", lock.what, lock.scheme, strings.Join(parts, "; ")))
 		}
 	}
 	return lines

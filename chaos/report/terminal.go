@@ -62,6 +62,9 @@ func (g grid) columns(codes map[string]string) []string {
 		}
 		lines = beside(lines, column)
 	}
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
 	return lines
 }
 

@@ -43,7 +43,7 @@ func tellBreak(c sim.Cell, f sim.Finding) (report.Story, bool) {
 		return report.Story{}, false
 	}
 	outcome := sim.Run(c.Scheme, *f.Worst, nil)
-	return report.Tell(cellOf(c, f), f.Worst.String(), "", c.Fault.About, sim.Story(outcome.History)), true
+	return report.Tell(cellOf(c, f), c.Fault.Name, "", c.Fault.About, outcome.History), true
 }
 
 // machine is what the results say of where and how they were made.
