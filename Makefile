@@ -17,7 +17,7 @@ help: ## show this
 	@echo
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  \1\t\2/' | expand -t 12
 	@echo
-	@echo 'chaos takes NODES=auto|process|embedded, SCENARIO=, SCHEME=, GUARD= and OUT= (the folder for results.json);'
+	@echo 'chaos takes NODES=auto|process|embedded, SCENARIO=, SCHEME=, GUARD= and OUT= (the folder for results.json, stories.json, report.html);'
 	@echo 'search takes SCHEME=, FAULT=, GUARD= and OUT=; replay takes PLAN=.'
 	@echo 'test and up use the redis image named by REDLOCK_REDIS_IMAGE, else one made from redis-server, else redis:7.4.'
 
@@ -31,7 +31,7 @@ $(OUT)/chaos: FORCE
 	@mkdir -p $(OUT) && go build -o $@ ./cmd/chaos
 FORCE:
 
-chaos: $(OUT)/chaos ## search a simulation for breaks, then play the scenarios on real servers; exit status 0, 1 or 2
+chaos: $(OUT)/chaos ## search a simulation for breaks, then play the scenarios on real servers, and draw OUT/report.html; exit status 0, 1 or 2
 	@$(OUT)/chaos run --nodes '$(NODES)' --scenario '$(SCENARIO)' --scheme '$(SCHEME)' --guard '$(GUARD)' --out '$(OUT)'
 
 search: $(OUT)/chaos ## only search the simulation
