@@ -183,6 +183,25 @@ func TestPageIsLegibleOnADeskAndOnAPhone(t *testing.T) {
 	}
 }
 
+func TestPrintedPageFitsThePaper(t *testing.T) {
+	open, ok := browse(t)
+	if !ok {
+		return
+	}
+	r, stories := fixture()
+	const paper = 1031 // what is between the margins of A4 across, in pixels of 1/96 inch
+	tab := open(pageOf(t, r, stories), paper, 700)
+	call(t, tab.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"})
+	tab.do(t, chromedp.Evaluate[chromedp.Void](`document.querySelector('#sim').scrollIntoView()`))
+	tab.picture(t, "print")
+	if wide := ask[int](t, tab, `document.documentElement.scrollWidth`); wide > paper {
+		t.Errorf("it is %d px wide", wide)
+	}
+	if least := ask[float64](t, tab, smallest+`(document.body)`); least < 10 {
+		t.Errorf("there is text of %v px", least)
+	}
+}
+
 // silent requires that the page has complained of nothing, and asked for nothing but itself.
 func (tab *tab) silent(t *testing.T, width int64) {
 	t.Helper()
