@@ -53,6 +53,21 @@ func TestClockLibraryMovesEveryWallClockAndNoOther(t *testing.T) {
 	if got, want := run(file), both("-3600"); got != want {
 		t.Errorf("an hour behind: %s", got)
 	}
+	must(t, changeClockFile(file, func(w *warp) {
+		// So slow that what passes until the library is asked does not show.
+		*w = warp{ppm: -1, since: time.Now().Add(-1e6 * time.Hour).UnixNano()}
+	}))
+	if got, want := run(file), both("-3600"); got != want {
+		t.Errorf("a million hours at a millionth too slow: %s", got)
+	}
+	must(t, resetClockFile(file))
+	if got, want := run(file), both("0"); got != want {
+		t.Errorf("right again: %s", got)
+	}
+	must(t, os.WriteFile(file, append([]byte{1}, make([]byte, clockFileSize-1)...), 0o600))
+	if got, want := run(file), both("0"); got != want {
+		t.Errorf("its harness died while it wrote: %s", got)
+	}
 	for name, path := range map[string]string{"no file": "", "a file that is not there": filepath.Join(dir, "none")} {
 		if got, want := run(path), both("0"); got != want {
 			t.Errorf("%s: %s", name, got)

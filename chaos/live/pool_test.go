@@ -1,6 +1,9 @@
 package live
 
 import (
+	"errors"
+	"io"
+	"net"
 	"os"
 	"testing"
 	"time"
@@ -107,6 +110,23 @@ func TestWhatWasReadBeforeAResetIsNotBroughtBackByAPowerLoss(t *testing.T) {
 		proved(t)(n.PowerLoss(bounded(t)))
 		if got := command(t, n.Addr(), "DBSIZE"); got != "0" {
 			t.Errorf("it has %s keys", got)
+		}
+	})
+}
+
+func TestConnectionOfAFormerRunIsClosed(t *testing.T) {
+	onEachKind(t, func(t *testing.T, c Config) {
+		p := newPool(t, c)
+		nodes := take(t, p, 1, None)
+		conn, err := net.Dial("tcp", nodes[0].Addr())
+		must(t, err)
+		defer conn.Close()
+		_, err = io.WriteString(conn, encode("PING"))
+		must(t, err)
+		must(t, p.Give(nodes))
+		must(t, conn.SetReadDeadline(time.Now().Add(hang)))
+		if _, err := io.Copy(io.Discard, conn); errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Error("it is still open")
 		}
 	})
 }

@@ -11,34 +11,52 @@ import (
 )
 
 // Replica is a redis-server that copies a master's data over a link of its own. It is a Node of its own, whose Name is
-// that of its master and "-replica".
+// that of its master and "-replica", and ends with its master's Close, if not before.
 type Replica struct {
 	*serverNode
 	master *serverNode
 	link   *Proxy
 }
 
-func (n *serverNode) StartReplica(ctx context.Context) (_ *Replica, err error) {
-	r := &Replica{master: n}
-	defer func() {
-		if err != nil {
-			err = errors.Join(fmt.Errorf("start a replica of node %s: %w", n.name, err), r.Close())
-		}
-	}()
-	if r.link, err = NewProxy(n.addr); err != nil {
+func (n *serverNode) StartReplica(ctx context.Context) (*Replica, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if err := n.need("start a replica of", false); err != nil {
 		return nil, err
 	}
-	if r.serverNode, err = n.setup.startServer(ctx, n.name+"-replica"); err != nil {
-		return nil, err
+	r := &Replica{master: n}
+	if err := r.start(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("start a replica of node %s: %w", n.name, err), r.Close())
+	}
+	n.replicas = append(n.replicas, r)
+	return r, nil
+}
+
+func (r *Replica) start(ctx context.Context) (err error) {
+	if r.link, err = NewProxy(r.master.addr); err != nil {
+		return err
+	}
+	if r.serverNode, err = r.master.setup.startServer(ctx, r.master.name+"-replica"); err != nil {
+		return err
 	}
 	host, port, err := net.SplitHostPort(r.link.Addr())
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if _, err := r.Ask(ctx, "REPLICAOF", host, port); err != nil {
-		return nil, err
+		return err
 	}
-	return r, r.catchUp(ctx)
+	return r.catchUp(ctx)
+}
+
+// closeReplicas ends them all. The caller holds mu.
+func (n *serverNode) closeReplicas() error {
+	var err error
+	for _, r := range n.replicas {
+		err = errors.Join(err, r.Close())
+	}
+	n.replicas = nil
+	return err
 }
 
 // catchUp returns when the replica has all that the master has.

@@ -2,9 +2,7 @@
 
 package live
 
-import (
-	"testing"
-)
+import "testing"
 
 func TestReplicaHasWhatTheMasterHadWhenItWasCutOff(t *testing.T) {
 	onEachKind(t, func(t *testing.T, c Config) {
@@ -17,7 +15,6 @@ func TestReplicaHasWhatTheMasterHadWhenItWasCutOff(t *testing.T) {
 			return
 		}
 		must(t, err)
-		defer func() { must(t, r.Close()) }()
 		command(t, n.Addr(), "SET", "copied", "1")
 		proved(t)(r.Cut(ctx))
 		command(t, n.Addr(), "SET", "late", "1")
@@ -30,6 +27,32 @@ func TestReplicaHasWhatTheMasterHadWhenItWasCutOff(t *testing.T) {
 			t.Error("the replica has what came after the cut")
 		}
 		command(t, r.Addr(), "SET", "late", "2")
-		must(t, r.Close())
+		must(t, n.Close())
+		must(t, probePort(r.Addr()))
 	})
+}
+
+func TestReplicaEndsWhenItsMasterIsMadeAsGoodAsNew(t *testing.T) {
+	if !hasKind(t, Process) {
+		return
+	}
+	p := newPool(t, Config{Kind: Process, Dir: t.TempDir()})
+	nodes := take(t, p, 1, None)
+	r, err := nodes[0].StartReplica(bounded(t))
+	must(t, err)
+	must(t, p.Give(nodes))
+	must(t, probePort(r.Addr()))
+	if again := take(t, p, 1, None); again[0] != nodes[0] {
+		t.Error("the master was not kept")
+	}
+}
+
+func TestReplicaOfANodeThatIsDownIsNotStarted(t *testing.T) {
+	if !hasKind(t, Process) {
+		return
+	}
+	n := startNodes(t, Config{Kind: Process, N: 1, Dir: t.TempDir()})[0]
+	must(t, n.Kill(bounded(t)))
+	_, err := n.StartReplica(bounded(t))
+	mustSay(t, err, "is down")
 }

@@ -19,7 +19,7 @@ func (n *serverNode) reset(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := resetClockFile(n.clockFile()); err != nil {
+	if err := errors.Join(n.closeReplicas(), resetClockFile(n.clockFile())); err != nil {
 		return err
 	}
 	_, err1 := n.Ask(ctx, "REPLICAOF", "NO", "ONE")

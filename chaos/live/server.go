@@ -22,10 +22,11 @@ type serverNode struct {
 	setup *serverSetup
 	aof   *aof // nil without one
 
-	mu     sync.Mutex // held while the state changes
-	server running    // nil when down
-	paused bool
-	closed bool
+	mu       sync.Mutex // held while the state changes
+	server   running    // nil when down
+	paused   bool
+	closed   bool
+	replicas []*Replica // that were started, and end with it
 }
 
 // serverSetup is what the nodes of one prepare share.
@@ -366,9 +367,9 @@ func (n *serverNode) Close() error {
 		return nil
 	}
 	n.closed = true
-	var err error
+	err := n.closeReplicas()
 	if n.server != nil {
-		err = n.kill(context.Background())
+		err = errors.Join(err, n.kill(context.Background()))
 	}
 	if err = errors.Join(err, os.RemoveAll(n.dir)); err != nil {
 		return fmt.Errorf("close node %s: %w", n.name, err)
