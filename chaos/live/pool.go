@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"net/url"
-	"strings"
 	"sync"
 	"time"
 )
@@ -47,18 +45,12 @@ func NewPool(c Config) *Pool {
 	return p
 }
 
-// String is what a person asks for to have such nodes again; it shows no password.
+// String is what a person asks for to have such nodes again, without the hosts and passwords of what is somebody else's.
 func (p *Pool) String() string {
-	if p.config.Kind != Existing {
-		return p.config.Kind.String()
+	if p.config.Kind == Existing {
+		return "redis://..."
 	}
-	var urls []string
-	for _, text := range p.config.URLs {
-		if u, err := url.Parse(text); err == nil {
-			urls = append(urls, u.Redacted())
-		}
-	}
-	return strings.Join(urls, ",")
+	return p.config.Kind.String()
 }
 
 // Lock is the name of the lock that the clients of the nodes are to want. All keys that are written have it in their
