@@ -1,3 +1,5 @@
+//go:build unix
+
 package live
 
 import (
@@ -81,6 +83,27 @@ func TestNodeThatIsDownIsNotKept(t *testing.T) {
 		command(t, again[0].Addr(), "PING")
 		mustSay(t, nodes[0].Restart(bounded(t)), "is closed")
 	})
+}
+
+func TestNodeThatCannotBeMadeRightIsNotKept(t *testing.T) {
+	if !hasKind(t, Process) || !needsClock(t, Config{Kind: Process}) {
+		return
+	}
+	p := newPool(t, Config{Kind: Process, Dir: t.TempDir()})
+	nodes := take(t, p, 1, None)
+	_, err := nodes[0].StepClock(bounded(t), time.Hour)
+	must(t, err)
+	// The server goes on reading the file that it has.
+	file := nodes[0].(*serverNode).clockFile()
+	must(t, os.Remove(file))
+	must(t, newClockFile(file))
+	must(t, p.Give(nodes))
+	n := take(t, p, 1, None)[0]
+	now, err := n.Time(bounded(t))
+	must(t, err)
+	if off := time.Until(now); n == nodes[0] || off > time.Minute {
+		t.Errorf("a node that is %v ahead is handed out", off)
+	}
 }
 
 func TestNodesInUseAndOfAnotherPersistenceAreNotShared(t *testing.T) {

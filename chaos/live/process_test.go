@@ -203,7 +203,7 @@ func TestWithoutACompilerAStepIsUnsupported(t *testing.T) {
 	mustSay(t, err, "no C compiler")
 }
 
-func TestStepWithoutTheLibraryHasNoEffect(t *testing.T) {
+func TestStepOrDriftWithoutTheLibraryHasNoEffect(t *testing.T) {
 	n, ok := startProcess(t)
 	if !ok {
 		return
@@ -212,6 +212,8 @@ func TestStepWithoutTheLibraryHasNoEffect(t *testing.T) {
 	must(t, n.Kill(ctx))
 	n.setup.clockLib, n.setup.clockErr = "", nil
 	must(t, n.Restart(ctx))
+	_, err := n.Drift(ctx, 0.5)
+	mustBe(t, err, ErrNoEffect)
 	for _, d := range []time.Duration{500 * time.Millisecond, -500 * time.Millisecond, time.Hour} {
 		_, err := n.StepClock(ctx, d)
 		mustBe(t, err, ErrNoEffect)

@@ -36,6 +36,9 @@ func askAs(ctx context.Context, addr string, login [][]string, command ...string
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
 	a, err := askOnce(ctx, addr, append(slices.Clip(login), command))
+	if dial, ok := errors.AsType[net.Error](err); ok && dial.Timeout() {
+		<-ctx.Done() // its time is up, a moment before it says so
+	}
 	if err != nil && ctx.Err() != nil {
 		err = ctx.Err() // says more than the i/o timeout of the closed connection
 	}
