@@ -132,11 +132,3 @@ func mustSay(t *testing.T, err error, text string) {
 		t.Fatalf("got error %v, want one that says %q", err, text)
 	}
 }
-
-// pause pauses a node and shows the proof.
-func pause(t *testing.T, n Node) {
-	t.Helper()
-	proof, err := n.Pause(bounded(t))
-	must(t, err)
-	t.Log(proof)
-}
