@@ -162,3 +162,16 @@ func TestContainersOfAHarnessThatWasKilledAreRemoved(t *testing.T) {
 		t.Errorf("%s is still there", r.Container.Name)
 	}
 }
+
+func TestServerInAnImageMustBeNewEnough(t *testing.T) {
+	e := &engine{image: "redis:5"}
+	for version, ok := range map[string]bool{"6.2.0": true, "7.9-rc1": true, "10.0.1": true, "6.0.16": false, "5.0": false, "": false, "x": false} {
+		err := checkVersion(e, version)
+		if ok {
+			must(t, err)
+			continue
+		}
+		mustBe(t, err, ErrUnsupported)
+		mustSay(t, err, "redis:5")
+	}
+}

@@ -31,11 +31,11 @@ type launch struct {
 
 // running is one redis-server that was started, until it has ended.
 type running interface {
-	// done is closed when it has ended and nothing of it is left but its log.
+	// done is closed when it has ended, by itself or by kill.
 	done() <-chan struct{}
 	// exit is how it ended; to be asked when done is closed.
 	exit() error
-	// kill ends it with SIGKILL and returns when it is gone. One that has ended already is no error.
+	// kill ends it with SIGKILL and returns when nothing of it is left. One that has ended already is no error.
 	kill(ctx context.Context) error
 	// stop returns when it stands still, resume when it has been told to go on.
 	stop(ctx context.Context) error
@@ -121,7 +121,11 @@ func (n *serverNode) awaitReady(ctx context.Context, server running) error {
 	if dir != n.dir {
 		return fmt.Errorf("%w: another server answers at %s", errPortTaken, n.addr)
 	}
-	return nil
+	version, err := n.info(ctx, "server", "redis_version")
+	if err != nil {
+		return err
+	}
+	return checkVersion(n.setup.runner, version)
 }
 
 // explain adds what the server itself had to say.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os/exec"
 	"regexp"
-	"strconv"
 	"time"
 )
 
@@ -42,29 +41,31 @@ func findRedisServer(ctx context.Context) (redisServer, error) {
 	if !ok {
 		return redisServer{}, unsupported("%s --version says no version", path)
 	}
-	s := redisServer{path: path, version: version.text}
-	if version.major < leastMajor || version.major == leastMajor && version.minor < leastMinor {
-		return redisServer{}, unsupported("%s is too old, %d.%d is the least", s, leastMajor, leastMinor)
+	s := redisServer{path: path, version: version}
+	return s, checkVersion(s, version)
+}
+
+// checkVersion fails if a server of that version is too old. The error wraps ErrUnsupported.
+func checkVersion(server fmt.Stringer, version string) error {
+	var major, minor int
+	if _, err := fmt.Sscanf(version, "%d.%d", &major, &minor); err != nil {
+		return unsupported("%s: version %q says nothing", server, version)
 	}
-	return s, nil
+	if major < leastMajor || major == leastMajor && minor < leastMinor {
+		return unsupported("%s: version %s is too old, %d.%d is the least", server, version, leastMajor, leastMinor)
+	}
+	return nil
 }
 
-type version struct {
-	text         string
-	major, minor int
-}
-
-var versionPattern = regexp.MustCompile(`\bv=(\d{1,6})\.(\d{1,6})\S*`)
+var versionPattern = regexp.MustCompile(`\bv=(\d{1,6}\.\d{1,6}\S*)`)
 
 // parseVersion reads what redis-server --version prints, such as "Redis server v=7.0.15 sha=00000000:0 ...".
-func parseVersion(line string) (version, bool) {
+func parseVersion(line string) (version string, ok bool) {
 	m := versionPattern.FindStringSubmatch(line)
 	if m == nil {
-		return version{}, false
+		return "", false
 	}
-	major, err1 := strconv.Atoi(m[1])
-	minor, err2 := strconv.Atoi(m[2])
-	return version{text: m[0][len("v="):], major: major, minor: minor}, err1 == nil && err2 == nil
+	return m[1], true
 }
 
 // unsupportedError reads as its text alone, one line that needs no prefix, and is ErrUnsupported.

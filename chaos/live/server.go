@@ -18,7 +18,7 @@ type serverNode struct {
 	port  int
 	dir   string // its own folder: append-only file, clock
 	setup *serverSetup
-	aof   *aof // nil without one
+	aof   *aof // with AOFEverysec only
 
 	mu       sync.Mutex // held while the state changes
 	server   running    // nil when down
@@ -66,7 +66,7 @@ func (s *serverSetup) startServer(ctx context.Context, name string) (*serverNode
 		return nil, err
 	}
 	n := &serverNode{site: site{name: name}, dir: dir, setup: s}
-	if s.persistence != None {
+	if s.persistence == AOFEverysec {
 		n.aof = &aof{dir: dir}
 	}
 	err = newClockFile(n.clockFile())
